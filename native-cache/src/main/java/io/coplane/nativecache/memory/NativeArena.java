@@ -1,0 +1,66 @@
+package io.coplane.nativecache.memory;
+
+import io.coplane.nativecache.MemoryGuard;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Owns native memory that is freed together: one per file, snapshot or scan, never per block. Every byte is charged to the guard and counted
+ * in {@link #mappedBytes()}.
+ *
+ * <p>Any thread may allocate and read; {@link #close()} must come after the last reader is done.
+ */
+public final class NativeArena implements AutoCloseable {
+    private static final AtomicLong MAPPED_BYTES = new AtomicLong();
+
+    private final Arena arena = Arena.ofShared();
+    private final MemoryGuard guard;
+    private final AtomicLong ownedBytes = new AtomicLong();
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** @param guard borrowed; must stay open until this arena is closed */
+    public NativeArena(MemoryGuard guard) {
+        this.guard = guard;
+    }
+
+    /** Native bytes that arenas of this process own now. */
+    public static long mappedBytes() {
+        return MAPPED_BYTES.get();
+    }
+
+    /**
+     * @param bytes at least 0
+     * @return a segment of this size, 8-byte aligned, valid until {@link #close()}
+     * @throws io.coplane.nativecache.MemoryLimitException if the guard refuses; nothing is allocated then
+     */
+    public MemorySegment allocate(long bytes) {
+        guard.charge(bytes);
+        MemorySegment segment;
+        try {
+            segment = arena.allocate(bytes, Long.BYTES);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            guard.release(bytes);
+            throw e;
+        }
+        ownedBytes.addAndGet(bytes);
+        MAPPED_BYTES.addAndGet(bytes);
+        return segment;
+    }
+
+    /** Bytes allocated from this arena. */
+    public long ownedBytes() {
+        return ownedBytes.get();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            arena.close();
+            long bytes = ownedBytes.getAndSet(0);
+            MAPPED_BYTES.addAndGet(-bytes);
+            guard.release(bytes);
+        }
+    }
+}
