@@ -34,30 +34,31 @@ public final class MemoryGuard implements AutoCloseable {
         if (bytes < 0) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "bytes to charge are negative: bytes=" + bytes);
         }
-        long before = chargedBytes.getAndAdd(bytes);
-        long more = over(before + bytes) - over(before);
-        if (more > 0) {
-            try {
-                limiter.reserve(more);
-            } catch (MemoryLimitException e) {
-                chargedBytes.addAndGet(-bytes);
-                throw e;
+        while (true) {
+            long before = chargedBytes.get();
+            long after = before + Math.min(bytes, Long.MAX_VALUE - before);
+            long more = over(after) - over(before);
+            limiter.reserve(more); // before it is charged: a refusal must leave nothing that others counted on
+            if (chargedBytes.compareAndSet(before, after)) {
+                return;
             }
+            limiter.giveBack(more);
         }
     }
 
     /** Gives back bytes charged before. */
     public void release(long bytes) {
-        long after = chargedBytes.addAndGet(-bytes);
-        if (bytes < 0 || after < 0) {
-            throw new CoplaneException(
-                    ErrorCode.INVARIANT_BROKEN,
-                    "released more than charged: bytes=" + bytes + " chargedBytes=" + after);
-        }
-        long less = over(after + bytes) - over(after);
-        if (less > 0) {
-            limiter.giveBack(less);
-        }
+        long before;
+        do {
+            before = chargedBytes.get();
+            if (bytes < 0 || bytes > before) {
+                throw new CoplaneException(
+                        ErrorCode.INVARIANT_BROKEN,
+                        "released more than charged: bytes=" + bytes + " chargedBytes=" + before);
+            }
+        } while (!chargedBytes.compareAndSet(before, before - bytes));
+        long less = over(before) - over(before - bytes);
+        limiter.giveBack(less);
     }
 
     /** Bytes admitted when the guard was acquired. */

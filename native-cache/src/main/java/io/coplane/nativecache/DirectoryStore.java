@@ -1,0 +1,186 @@
+package io.coplane.nativecache;
+
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
+
+import io.coplane.nativecache.memory.NativeArena;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * An object store in a local directory, in the reference's key layout (ia.md 14).
+ *
+ * <p>A put writes a temporary file beside the object, syncs it and renames it, so that a reader sees the whole file or none. Owns its I/O
+ * threads until {@link #close()}. Thread-safe.
+ */
+public final class DirectoryStore implements ObjectStore {
+    /** Most bytes in one channel transfer: a ByteBuffer's limit, rounded down. */
+    private static final long MOST_BYTES_PER_TRANSFER = 1 << 30;
+
+    private final Path root;
+    private final String prefix;
+    private final ExecutorService io;
+    private final AtomicLong temporaryNumber = new AtomicLong();
+
+    /**
+     * @param root existing directory
+     * @param prefix first part of every key; empty reads {@code default}
+     * @param ioThreads threads that read and write; 1 .. 1024
+     */
+    public DirectoryStore(Path root, String prefix, int ioThreads) {
+        this.root = root;
+        this.prefix = prefix;
+        Require.range("ioThreads", ioThreads, 1, 1024);
+        AtomicInteger number = new AtomicInteger();
+        io = Executors.newFixedThreadPool(ioThreads, task -> {
+            Thread thread = new Thread(task, "coplane-store-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public CompletableFuture<MemorySegment> read(FileKind kind, long fileId, long start, long end, NativeArena arena) {
+        if (start < 0 || end != TO_END && end <= start) {
+            return CompletableFuture.failedFuture(new CoplaneException(
+                    ErrorCode.BAD_ARGUMENT,
+                    "no such range: start=" + start + " end=" + end + " file=" + name(kind, fileId)));
+        }
+        return submit(() -> readNow(kind, fileId, start, end, arena));
+    }
+
+    @Override
+    public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
+        return submit(() -> {
+            try {
+                return Files.size(path(kind, fileId));
+            } catch (IOException e) {
+                throw failure(kind, fileId, e);
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+        return submit(() -> {
+            putNow(kind, fileId, bytes);
+            return null;
+        });
+    }
+
+    /** Ends the I/O threads once what they do is done. Idempotent. */
+    @Override
+    public void close() {
+        io.close();
+    }
+
+    private MemorySegment readNow(FileKind kind, long fileId, long start, long end, NativeArena arena) {
+        try (FileChannel channel = FileChannel.open(path(kind, fileId), READ)) {
+            long fileBytes = channel.size();
+            long last = end == TO_END ? fileBytes : end;
+            if (last > fileBytes || start > fileBytes) {
+                throw new CoplaneException(
+                        ErrorCode.FILE_TRUNCATED,
+                        "file ends before the range: file=" + name(kind, fileId) + " start=" + start + " end=" + last
+                                + " fileBytes=" + fileBytes);
+            }
+            MemorySegment segment = arena.allocate(last - start);
+            transfer(segment, start, (buffer, offset) -> channel.read(buffer, offset), name(kind, fileId));
+            return segment;
+        } catch (IOException e) {
+            throw failure(kind, fileId, e);
+        }
+    }
+
+    private void putNow(FileKind kind, long fileId, MemorySegment bytes) {
+        Path target = path(kind, fileId);
+        Path temporary = target.resolveSibling(target.getFileName() + "." + temporaryNumber.incrementAndGet() + ".tmp");
+        try {
+            Files.createDirectories(target.getParent());
+            try (FileChannel channel = FileChannel.open(temporary, CREATE_NEW, WRITE)) {
+                transfer(bytes, 0, (buffer, offset) -> channel.write(buffer, offset), name(kind, fileId));
+                channel.force(false);
+            } catch (IOException | RuntimeException e) {
+                Files.deleteIfExists(temporary);
+                throw e;
+            }
+            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw failure(kind, fileId, e);
+        }
+    }
+
+    private interface Transfer {
+        int apply(ByteBuffer buffer, long fileOffset) throws IOException;
+    }
+
+    private static void transfer(MemorySegment segment, long fileOffset, Transfer transfer, String file)
+            throws IOException {
+        long done = 0;
+        while (done < segment.byteSize()) {
+            long count = Math.min(MOST_BYTES_PER_TRANSFER, segment.byteSize() - done);
+            int moved = transfer.apply(segment.asSlice(done, count).asByteBuffer(), fileOffset + done);
+            if (moved < 0) {
+                throw new CoplaneException(
+                        ErrorCode.FILE_TRUNCATED,
+                        "file shrank while it was read: file=" + file + " offset=" + (fileOffset + done));
+            }
+            done += moved;
+        }
+    }
+
+    private interface Task<T> {
+        T run();
+    }
+
+    private <T> CompletableFuture<T> submit(Task<T> task) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        try {
+            io.execute(() -> {
+                try {
+                    result.complete(task.run());
+                } catch (Throwable e) {
+                    result.completeExceptionally(e);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            result.completeExceptionally(
+                    new CoplaneException(ErrorCode.SHUTTING_DOWN, "store is closed: root=" + root, e));
+        }
+        return result;
+    }
+
+    private CoplaneException failure(FileKind kind, long fileId, IOException e) {
+        if (e instanceof NoSuchFileException) {
+            return new CoplaneException(
+                    ErrorCode.FILE_NOT_FOUND, "File " + fileId + " not exists: key=" + key(kind, fileId), e);
+        }
+        return new CoplaneException(
+                ErrorCode.STORE_UNAVAILABLE, "IO error: " + e.getMessage() + ": key=" + key(kind, fileId), e);
+    }
+
+    private Path path(FileKind kind, long fileId) {
+        return root.resolve(key(kind, fileId));
+    }
+
+    private String key(FileKind kind, long fileId) {
+        return ObjectKeys.key(prefix, kind, fileId);
+    }
+
+    private static String name(FileKind kind, long fileId) {
+        return ObjectKeys.fileName(kind, fileId);
+    }
+}
