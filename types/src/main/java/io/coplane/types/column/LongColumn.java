@@ -23,6 +23,11 @@ public final class LongColumn extends Column {
         return fsp;
     }
 
+    /** True if {@link #fsp()} was created: the values are durations. */
+    public boolean hasFsp() {
+        return fsp != null;
+    }
+
     @Override
     protected void ensureRows(int rows) {
         if (rows > values.length) {
