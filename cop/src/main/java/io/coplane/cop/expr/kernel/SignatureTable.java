@@ -1,0 +1,35 @@
+package io.coplane.cop.expr.kernel;
+
+import io.coplane.proto.tipb.ScalarFuncSig;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** All declared functions. Immutable once {@link #create()} has returned. Thread-safe. */
+public final class SignatureTable {
+    private final Map<ScalarFuncSig, Signature> signatures = new EnumMap<>(ScalarFuncSig.class);
+
+    private SignatureTable() {}
+
+    /** Declares every function. */
+    public static SignatureTable create() {
+        SignatureTable table = new SignatureTable();
+        CompareKernels.declare(table);
+        LogicKernels.declare(table);
+        ArithmeticKernels.declare(table);
+        return table;
+    }
+
+    /** The declaration of a function, null if there is none. */
+    public Signature find(ScalarFuncSig sig) {
+        return signatures.get(sig);
+    }
+
+    /** Starts a declaration. */
+    Signature add(ScalarFuncSig sig) {
+        Signature signature = new Signature(sig);
+        if (signatures.put(sig, signature) != null) {
+            throw new IllegalStateException("declared twice: " + sig);
+        }
+        return signature;
+    }
+}
