@@ -1,0 +1,65 @@
+package io.coplane.engine;
+
+import io.coplane.nativecache.Require;
+import java.util.Objects;
+
+/**
+ * How a data plane is cut (worker.md 4).
+ *
+ * @param workerThreads threads that execute requests; 1 .. 4096
+ * @param memoryCapBytes bytes that all requests may hold together; at least 0
+ * @param globalPermits requests in work at one time; 2 or more
+ * @param keyspacePermits requests of one keyspace in work at one time; 2 .. {@code globalPermits}
+ * @param maxResponseBytes size at which a response is closed early; at least 1
+ * @param topnMaxPushdownRows a larger TopN is paged (worker.md 8); 0 = never
+ * @param blackList requests that are refused
+ * @param masterKey 32 bytes, or empty where no shard is encrypted; not to be modified
+ */
+public record DataPlaneConfig(
+        int workerThreads,
+        long memoryCapBytes,
+        int globalPermits,
+        int keyspacePermits,
+        long maxResponseBytes,
+        long topnMaxPushdownRows,
+        BlackList blackList,
+        byte[] masterKey) {
+    /** Default of {@link #maxResponseBytes}. */
+    public static final long DEFAULT_MAX_RESPONSE_BYTES = 32L << 20;
+
+    private static final int MASTER_KEY_BYTES = 32;
+    private static final double GLOBAL_FACTOR = 96;
+    private static final double KEYSPACE_FACTOR = 32;
+
+    public DataPlaneConfig {
+        Require.range("workerThreads", workerThreads, 1, 4096);
+        Require.range("memoryCapBytes", memoryCapBytes, 0, Long.MAX_VALUE / 4);
+        Require.range("globalPermits", globalPermits, 2, Integer.MAX_VALUE);
+        Require.range("keyspacePermits", keyspacePermits, 2, globalPermits);
+        Require.range("maxResponseBytes", maxResponseBytes, 1, Integer.MAX_VALUE);
+        Require.range("topnMaxPushdownRows", topnMaxPushdownRows, 0, Long.MAX_VALUE);
+        Objects.requireNonNull(blackList);
+        if (masterKey.length != 0) {
+            Require.range("masterKey.length", masterKey.length, MASTER_KEY_BYTES, MASTER_KEY_BYTES);
+        }
+        masterKey = masterKey.clone();
+    }
+
+    /** The reference's defaults for a machine of {@code cores} cores, without encryption. */
+    public static DataPlaneConfig defaults(int cores, long memoryCapBytes) {
+        return new DataPlaneConfig(
+                cores,
+                memoryCapBytes,
+                permits(cores, GLOBAL_FACTOR),
+                permits(cores, KEYSPACE_FACTOR),
+                DEFAULT_MAX_RESPONSE_BYTES,
+                0,
+                BlackList.NONE,
+                new byte[0]);
+    }
+
+    /** Permits of a concurrency factor (worker.md 10): max(2, floor(cpuQuota x factor)). */
+    public static int permits(double cpuQuota, double factor) {
+        return (int) Math.max(2, Math.min(Integer.MAX_VALUE, Math.floor(cpuQuota * factor)));
+    }
+}

@@ -1,0 +1,94 @@
+package io.coplane.engine;
+
+import io.coplane.nativecache.MemoryLimiter;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.concurrent.TimeUnit;
+
+/** Metrics of the data plane, under the reference's names (worker.md 20.1). Thread-safe. */
+final class DataPlaneMetrics {
+    private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final Counter[] requests;
+    private final Counter[] responseBytes;
+    private final Histogram snapshotSeconds;
+    private final Histogram processSeconds;
+    private final Histogram requestSeconds;
+    private final Gauge processing;
+    private final Counter failed;
+    private final Counter topnRewrites;
+
+    DataPlaneMetrics(PrometheusRegistry registry, MemoryLimiter limiter) {
+        String[] kinds = {"cop_dag", "analyze", "checksum"};
+        requests = new Counter[kinds.length];
+        responseBytes = new Counter[kinds.length];
+        for (int i = 0; i < kinds.length; i++) {
+            requests[i] = counter(registry, "tikv_worker_remote_" + kinds[i] + "_request_counter", "Requests.");
+            responseBytes[i] =
+                    counter(registry, "tikv_worker_remote_" + kinds[i] + "_response_size", "Bytes of responses.");
+        }
+        snapshotSeconds = seconds(registry, "snapshot", "Snapshot construction.");
+        processSeconds = seconds(registry, "process", "Execution.");
+        requestSeconds = seconds(registry, "request", "Whole request.");
+        processing = Gauge.builder()
+                .name("tikv_worker_remote_cop_processing_requests_counter")
+                .help("Requests in work.")
+                .register(registry);
+        failed = Counter.builder()
+                .name("tikv_worker_remote_cop_failed_requests_counter")
+                .help("Failed requests by reason.")
+                .labelNames("type")
+                .register(registry);
+        topnRewrites = counter(
+                registry, "tikv_worker_remote_cop_topn_paging_rewrite_total", "Large TopN requests that were paged.");
+        GaugeWithCallback.builder()
+                .name("tikv_worker_memory_limiter_current_used")
+                .help("Bytes reserved in the memory limiter.")
+                .callback(callback -> callback.call((double) limiter.usedBytes()))
+                .register(registry);
+    }
+
+    void started(RequestType type) {
+        processing.inc();
+        if (type != RequestType.UNKNOWN) {
+            requests[type.ordinal()].inc();
+        }
+    }
+
+    void ended() {
+        processing.dec();
+    }
+
+    void succeeded(RequestType type, long bytes, long snapshotNanos, long processNanos, long requestNanos) {
+        if (type != RequestType.UNKNOWN) {
+            responseBytes[type.ordinal()].inc((double) bytes);
+        }
+        snapshotSeconds.observe(snapshotNanos / NANOS_PER_SECOND);
+        processSeconds.observe(processNanos / NANOS_PER_SECOND);
+        requestSeconds.observe(requestNanos / NANOS_PER_SECOND);
+    }
+
+    void failed(String reason) {
+        failed.labelValues(reason).inc();
+    }
+
+    void rewroteTopN() {
+        topnRewrites.inc();
+    }
+
+    private static Counter counter(PrometheusRegistry registry, String name, String help) {
+        return Counter.builder().name(name).help(help).register(registry);
+    }
+
+    private static Histogram seconds(PrometheusRegistry registry, String stage, String help) {
+        return Histogram.builder()
+                .name("tikv_worker_remote_cop_" + stage + "_duration_seconds")
+                .help(help)
+                .classicOnly()
+                .classicExponentialUpperBounds(0.0005, 2, 20)
+                .register(registry);
+    }
+}

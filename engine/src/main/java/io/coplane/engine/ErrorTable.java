@@ -1,0 +1,169 @@
+package io.coplane.engine;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryLimitException;
+import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.errorpb.Error;
+import io.coplane.proto.errorpb.ServerIsBusy;
+import java.util.concurrent.CompletionException;
+
+/** The one table from failures to answers (worker.md 6.2, 6.5; snapshot.md 1.4). */
+final class ErrorTable {
+    private static final String DEADLINE_TEXT = "Coprocessor task terminated due to exceeding the deadline";
+    private static final String DEADLINE_REASON = "deadline is exceeded";
+
+    private static final int OK = 200;
+    private static final int FORBIDDEN = 403;
+    private static final int FAILED = 500;
+    private static final int RETRY = 503;
+
+    /** Where a request stood when it failed. */
+    enum Stage {
+        DECODE("decode"),
+        ADMIT("admit"),
+        SNAPSHOT("snapshot"),
+        EXECUTE("execute");
+
+        private final String reason;
+
+        Stage(String reason) {
+            this.reason = reason;
+        }
+
+        /** Label of the failure counter. */
+        String reason() {
+            return reason;
+        }
+    }
+
+    private ErrorTable() {}
+
+    /** The answer to a request that failed. */
+    static CopAnswer answer(Throwable thrown, Stage stage, String tag) {
+        Throwable failure = unwrap(thrown);
+        if (failure instanceof InvalidProtocolBufferException e) {
+            return text(FAILED, e.getMessage(), tag);
+        }
+        if (failure instanceof CoplaneException e) {
+            return answer(e, stage, tag);
+        }
+        return text(FAILED, "Other(" + quoted("internal error: " + failure) + ")", tag);
+    }
+
+    private static CopAnswer answer(CoplaneException e, Stage stage, String tag) {
+        return switch (e.code()) {
+            case BLACK_LISTED -> text(FORBIDDEN, e.getMessage(), tag);
+            case PERMIT_TIMEOUT -> text(RETRY, "wait permit timeout", tag);
+            case SHUTTING_DOWN -> text(RETRY, "worker is shutting down", tag);
+            case MEMORY_LIMIT -> text(RETRY, memoryText(e), tag);
+            case DEADLINE ->
+                stage == Stage.EXECUTE
+                        ? response(deadlineResponse(), tag)
+                        : text(
+                                RETRY,
+                                stage == Stage.SNAPSHOT ? "construct snapshot timeout" : "wait permit timeout",
+                                tag);
+            case NO_SNAPSHOT, BAD_MEM_DATA -> text(FAILED, "RemoteRead(" + quoted(e.getMessage()) + ")", tag);
+            case BAD_REQUEST_BODY,
+                    BAD_PROTOBUF,
+                    BAD_KEY_RANGE,
+                    BAD_CHANGE_SET,
+                    BAD_PLAN,
+                    UNSUPPORTED,
+                    EVALUATION,
+                    BAD_CONFIG,
+                    RESPONSE_TOO_LARGE,
+                    BAD_ARGUMENT,
+                    BAD_ENCRYPTION_KEY,
+                    STORE_UNAVAILABLE,
+                    FILE_NOT_FOUND,
+                    FILE_TRUNCATED,
+                    FILE_CHECKSUM,
+                    FILE_FORMAT,
+                    FILE_ENCRYPTED,
+                    FILE_MISMATCH,
+                    CORRUPT_KEY,
+                    CORRUPT_DATUM,
+                    CORRUPT_ROW,
+                    CORRUPT_VALUE,
+                    INVARIANT_BROKEN ->
+                stage == Stage.EXECUTE
+                        ? response(
+                                Response.newBuilder()
+                                        .setOtherError(e.getMessage())
+                                        .build(),
+                                tag)
+                        : text(FAILED, "Other(" + quoted(e.getMessage()) + ")", tag);
+        };
+    }
+
+    /** The answer that carries an executed request's response: 200, or 500 where the response itself is an error (worker.md 6.5). */
+    static CopAnswer response(Response response, String tag) {
+        String text = errorText(response);
+        return new CopAnswer(text.isEmpty() ? OK : FAILED, response.toByteArray(), text, tag);
+    }
+
+    /** {@code region_error} of a request whose time is over (coprocessor.md 2.3). */
+    static Response deadlineResponse() {
+        return Response.newBuilder()
+                .setRegionError(Error.newBuilder()
+                        .setMessage(DEADLINE_TEXT)
+                        .setServerIsBusy(ServerIsBusy.newBuilder().setReason(DEADLINE_REASON)))
+                .build();
+    }
+
+    private static String errorText(Response response) {
+        if (response.hasRegionError()) {
+            return "Region(" + quoted(response.getRegionError().getMessage()) + ")";
+        }
+        if (response.hasLocked()) {
+            return "Locked";
+        }
+        return response.getOtherError().isEmpty() ? "" : "Other(" + quoted(response.getOtherError()) + ")";
+    }
+
+    private static String memoryText(CoplaneException e) {
+        return e instanceof MemoryLimitException limit
+                ? "MemoryLimitExceeded(" + limit.exceededBytes() + ")"
+                : "Other(" + quoted(e.getMessage()) + ")";
+    }
+
+    /** The failure itself, without the wrappers that futures add. */
+    static Throwable unwrap(Throwable thrown) {
+        Throwable failure = thrown;
+        while (failure instanceof CompletionException && failure.getCause() != null) {
+            failure = failure.getCause();
+        }
+        return failure;
+    }
+
+    private static CopAnswer text(int status, String text, String tag) {
+        return new CopAnswer(status, null, text, tag);
+    }
+
+    /** Text in the reference's debug form: quoted, with quotes and control characters escaped. */
+    private static String quoted(String text) {
+        StringBuilder out = new StringBuilder("\"");
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (c) {
+                case '"' -> out.append("\\\"");
+                case '\\' -> out.append("\\\\");
+                case '\n' -> out.append("\\n");
+                case '\r' -> out.append("\\r");
+                case '\t' -> out.append("\\t");
+                default -> out.append(c);
+            }
+        }
+        return out.append('"').toString();
+    }
+
+    /** True for failures that are bugs of ours, to be logged with their stack. */
+    static boolean isBug(Throwable thrown) {
+        Throwable failure = unwrap(thrown);
+        return !(failure instanceof InvalidProtocolBufferException)
+                && !(failure instanceof CoplaneException e && e.code() != ErrorCode.INVARIANT_BROKEN);
+    }
+}
