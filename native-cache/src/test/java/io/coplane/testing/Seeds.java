@@ -7,12 +7,12 @@ import java.util.stream.Stream;
 /**
  * Seeds of random tests: some that never change and a fresh one a run, so that tests repeat and yet keep looking.
  *
- * <pre>{@code
- * @ParameterizedTest
- * @MethodSource("io.coplane.testing.Seeds#fixedAndFresh")
+ * <pre>
+ * &#64;ParameterizedTest
+ * &#64;MethodSource("io.coplane.testing.Seeds#fixedAndFresh")
  * void roundTrips(long seed) {
  *     var random = new SplittableRandom(seed);
- * }</pre>
+ * </pre>
  *
  * The seed is in the test's name; to repeat a failure of the fresh one, give it as {@code -Dcoplane.seed=SEED}.
  */

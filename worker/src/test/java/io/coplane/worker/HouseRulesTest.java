@@ -33,7 +33,9 @@ final class HouseRulesTest {
         classes = new ClassFileImporter()
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
                 .importPackages("io.coplane");
-        assertThat(classes.stream().map(c -> c.getPackageName().split("\\.")[2]).distinct())
+        assertThat(classes.stream()
+                        .map(c -> c.getPackageName().split("\\.", -1)[2])
+                        .distinct())
                 .contains("nativecache", "types", "sst", "snapshot", "cop", "engine", "worker");
     }
 
@@ -49,7 +51,9 @@ final class HouseRulesTest {
                 "engine | worker"
             })
     void aModuleImportsOnlyWhatStandsBelowIt(String module, String banned) {
-        String[] packages = Stream.of(banned.strip().split(" ")).map(name -> "io.coplane." + name + "..").toArray(String[]::new);
+        String[] packages = Stream.of(banned.strip().split(" ", -1))
+                .map(name -> "io.coplane." + name + "..")
+                .toArray(String[]::new);
 
         noClasses()
                 .that()
@@ -67,7 +71,8 @@ final class HouseRulesTest {
                 .resideInAPackage("..kernel..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("java.util.stream..", "org.slf4j..", "java.util.concurrent.locks..", "java.util.logging..")
+                .resideInAnyPackage(
+                        "java.util.stream..", "org.slf4j..", "java.util.concurrent.locks..", "java.util.logging..")
                 .check(classes);
     }
 
@@ -104,7 +109,8 @@ final class HouseRulesTest {
                 int lines = lines(method);
                 // static initialisers hold tables (signatures, byte maps); they are data, not code
                 if (lines > MOST_LINES && !method.methodName().equalsString("<clinit>")) {
-                    tooLong.add(model.thisClass().asInternalName() + "." + method.methodName().stringValue() + ": " + lines);
+                    tooLong.add(model.thisClass().asInternalName() + "."
+                            + method.methodName().stringValue() + ": " + lines);
                 }
             }
         }
@@ -150,7 +156,8 @@ final class HouseRulesTest {
                     .map(module -> module.resolve(folder))
                     .filter(Files::isDirectory)
                     .flatMap(HouseRulesTest::walk)
-                    .filter(file -> file.toString().endsWith(ending) && !file.toString().contains("jmh_generated"))
+                    .filter(file ->
+                            file.toString().endsWith(ending) && !file.toString().contains("jmh_generated"))
                     .toList();
         }
     }

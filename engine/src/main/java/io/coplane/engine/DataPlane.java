@@ -1,0 +1,263 @@
+package io.coplane.engine;
+
+import com.google.protobuf.CodedInputStream;
+import io.coplane.cop.Coprocessor;
+import io.coplane.engine.ErrorTable.Stage;
+import io.coplane.nativecache.Clock;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.proto.coprocessor.Request;
+import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.snapshot.Snapshot;
+import io.coplane.snapshot.SnapshotBuilder;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The data plane: answers remote coprocessor requests over the files of an object store.
+ *
+ * <p>A request goes through body, parse, black list, keyspace permit, global permit, memory guard, files, execution (worker.md 6.2). Waiting for
+ * permits and for the store holds no thread; heavy work runs on a pool of its own. Owns that pool and its timer until {@link #close()};
+ * borrows store and clock. Thread-safe.
+ */
+public final class DataPlane implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DataPlane.class);
+    private static final long DEFAULT_WAIT_MILLIS = 20_000;
+    private static final long DEFAULT_HANDLE_MILLIS = 60_000;
+    private static final int PROTOBUF_NESTING = 1000;
+
+    private final DataPlaneConfig config;
+    private final Clock clock;
+    private final MemoryLimiter memory;
+    private final WorkerLimiter limiter;
+    private final SnapshotBuilder snapshots;
+    private final DataPlaneMetrics metrics;
+    private final ExecutorService pool;
+    private final ScheduledThreadPoolExecutor timer;
+    private final AtomicInteger inWork = new AtomicInteger();
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private final CompletableFuture<Void> drained = new CompletableFuture<>();
+
+    private DataPlane(DataPlaneConfig config, ObjectStore store, Clock clock, PrometheusRegistry registry) {
+        this.config = config;
+        this.clock = clock;
+        memory = new MemoryLimiter(config.memoryCapBytes());
+        timer = new ScheduledThreadPoolExecutor(1, named("coplane-timer"));
+        timer.setRemoveOnCancelPolicy(true);
+        pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
+        limiter = new WorkerLimiter(config.globalPermits(), config.keyspacePermits(), timer, clock);
+        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey());
+        metrics = new DataPlaneMetrics(registry, memory);
+    }
+
+    /**
+     * Starts a data plane.
+     *
+     * @param store borrowed; must stay open until {@link #close()} returned
+     * @param registry gets the data plane's metrics; one data plane a registry
+     */
+    public static DataPlane open(DataPlaneConfig config, ObjectStore store, Clock clock, PrometheusRegistry registry) {
+        return new DataPlane(config, store, clock, registry);
+    }
+
+    /**
+     * Answers a request.
+     *
+     * @param call its body is borrowed until the future completes
+     * @return the answer; never fails: every outcome is one
+     */
+    public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
+        CopCall work = new CopCall(clock.nanoTime());
+        inWork.incrementAndGet();
+        CompletableFuture<CopAnswer> answer;
+        try {
+            answer = admit(call, work);
+        } catch (IOException | RuntimeException | StackOverflowError e) {
+            answer = CompletableFuture.failedFuture(e);
+        }
+        return answer.handle((done, failure) -> {
+            CopAnswer result = failure == null ? done : failed(failure, work);
+            work.end(metrics);
+            if (inWork.decrementAndGet() == 0 && closed.get()) {
+                drained.complete(null);
+            }
+            return result;
+        });
+    }
+
+    /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */
+    public MemoryLimiter memory() {
+        return memory;
+    }
+
+    /** Requests between their arrival and their answer. */
+    public int requestsInWork() {
+        return inWork.get();
+    }
+
+    /**
+     * Refuses new requests, waits for those in work, and ends the threads. Idempotent.
+     *
+     * <p>Requests end by their own deadlines, so the wait is bounded.
+     */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        if (inWork.get() > 0) {
+            drained.join();
+        }
+        pool.close();
+        timer.shutdownNow();
+    }
+
+    private CompletableFuture<CopAnswer> admit(CopRequest call, CopCall work) throws IOException {
+        if (closed.get()) {
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed");
+        }
+        RemoteRequestBody parts = RemoteRequestBody.split(call.body());
+        Request request = Request.parseFrom(input(parts.request()));
+        work.parsed(request, metrics);
+        int keyspaceId = request.getContext().getKeyspaceId();
+        String refusal = config.blackList().refusal(work.type, keyspaceId);
+        if (refusal != null) {
+            throw new CoplaneException(ErrorCode.BLACK_LISTED, refusal);
+        }
+        work.stage = Stage.ADMIT;
+        long maxMillis = request.getContext().getMaxExecutionDurationMs();
+        Deadline deadline = deadline(work.startNanos, maxMillis == 0 ? DEFAULT_WAIT_MILLIS : maxMillis);
+        return limiter.acquire(keyspaceId, deadline.nanos())
+                .thenCompose(permit -> {
+                    work.permit = permit;
+                    return buildSnapshot(parts, work, deadline);
+                })
+                .thenApplyAsync(snapshot -> execute(request, snapshot, work, deadline), pool);
+    }
+
+    private CompletableFuture<Snapshot> buildSnapshot(RemoteRequestBody parts, CopCall work, Deadline deadline) {
+        work.stage = Stage.SNAPSHOT;
+        work.snapshotNanos = clock.nanoTime();
+        return snapshots.build(parts.memData(), parts.snapData(), deadline);
+    }
+
+    private CopAnswer execute(Request request, Snapshot snapshot, CopCall work, Deadline deadline) {
+        try (snapshot) {
+            long now = clock.nanoTime();
+            work.snapshotNanos = now - work.snapshotNanos;
+            deadline.check();
+            work.stage = Stage.EXECUTE;
+            long maxMillis = request.getContext().getMaxExecutionDurationMs();
+            Deadline handling = deadline(now, maxMillis == 0 ? DEFAULT_HANDLE_MILLIS : maxMillis);
+            Response response =
+                    Coprocessor.execute(paged(request), snapshot, config.maxResponseBytes(), clock, handling);
+            CopAnswer answer = ErrorTable.response(response, work.tag);
+            if (answer.isSuccess()) {
+                long end = clock.nanoTime();
+                metrics.succeeded(
+                        work.type, answer.response().length, work.snapshotNanos, end - now, end - work.startNanos);
+            } else {
+                metrics.failed(Stage.EXECUTE.reason());
+            }
+            return answer;
+        }
+    }
+
+    /** The request with the page of worker.md 8; a plan that does not parse is left to the coprocessor. */
+    private Request paged(Request request) {
+        if (config.topnMaxPushdownRows() == 0
+                || request.getPagingSize() != TopNPaging.BY_BYTES_ONLY
+                || RequestType.of(request) != RequestType.DAG) {
+            return request;
+        }
+        DAGRequest dag;
+        try {
+            CodedInputStream input = request.getData().newCodedInput();
+            input.setRecursionLimit(PROTOBUF_NESTING);
+            dag = DAGRequest.parseFrom(input);
+        } catch (IOException e) {
+            LOG.debug("plan does not parse: {}", e.getMessage());
+            return request;
+        }
+        Request rewritten = TopNPaging.rewrite(request, dag, config.topnMaxPushdownRows());
+        if (!rewritten.equals(request)) {
+            metrics.rewroteTopN();
+        }
+        return rewritten;
+    }
+
+    private CopAnswer failed(Throwable failure, CopCall work) {
+        if (ErrorTable.isBug(failure)) {
+            LOG.error("request failed by a bug: tag={} stage={}", work.tag, work.stage, failure);
+        }
+        metrics.failed(work.stage.reason());
+        return ErrorTable.answer(failure, work.stage, work.tag);
+    }
+
+    private Deadline deadline(long fromNanos, long millis) {
+        long most = TimeUnit.DAYS.toMillis(365);
+        return new Deadline(
+                clock, fromNanos + TimeUnit.MILLISECONDS.toNanos(millis < 0 || millis > most ? most : millis));
+    }
+
+    private static CodedInputStream input(MemorySegment bytes) {
+        CodedInputStream input = CodedInputStream.newInstance(bytes.asByteBuffer());
+        input.setRecursionLimit(PROTOBUF_NESTING);
+        return input;
+    }
+
+    private static ThreadFactory named(String name) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** What is known of a request in work. Handed from thread to thread by the futures that carry it. */
+    private static final class CopCall {
+        private final long startNanos;
+        private RequestType type = RequestType.UNKNOWN;
+        private String tag = "";
+        private Stage stage = Stage.DECODE;
+        private long snapshotNanos;
+        private WorkerLimiter.Permit permit;
+        private boolean counted;
+
+        private CopCall(long startNanos) {
+            this.startNanos = startNanos;
+        }
+
+        private void parsed(Request request, DataPlaneMetrics metrics) {
+            type = RequestType.of(request);
+            tag = RequestType.tag(request);
+            metrics.started(type);
+            counted = true;
+        }
+
+        private void end(DataPlaneMetrics metrics) {
+            if (permit != null) {
+                permit.close();
+            }
+            if (counted) {
+                metrics.ended();
+            }
+        }
+    }
+}
