@@ -1,0 +1,36 @@
+package io.coplane.sst;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.memory.Layouts;
+import java.lang.foreign.MemorySegment;
+import java.security.GeneralSecurityException;
+import javax.crypto.Cipher;
+import javax.crypto.spec.SecretKeySpec;
+
+/** Decrypts between native segments through a small heap window, since the JDK's ciphers work on the heap. One thread. */
+final class BlockCipher {
+    private static final int WINDOW_BYTES = 16 << 10;
+
+    private final Cipher cipher = ShardKey.newCipher();
+    private final byte[] window = new byte[WINDOW_BYTES];
+
+    /** Decrypts {@code length} bytes; {@code fileId} and {@code offset} make the counter block (sst.md 5.3). */
+    void decrypt(
+            SecretKeySpec key, long fileId, int offset, MemorySegment from, long at, long length, MemorySegment to) {
+        try {
+            cipher.init(Cipher.DECRYPT_MODE, key, ShardKey.iv(fileId, offset));
+            for (long done = 0; done < length; ) {
+                int chunk = (int) Math.min(WINDOW_BYTES, length - done);
+                MemorySegment.copy(from, Layouts.BYTE, at + done, window, 0, chunk);
+                if (cipher.update(window, 0, chunk, window, 0) != chunk) {
+                    throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "counter mode held bytes back");
+                }
+                MemorySegment.copy(window, 0, to, Layouts.BYTE, done, chunk);
+                done += chunk;
+            }
+        } catch (GeneralSecurityException e) {
+            throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "cannot decrypt", e);
+        }
+    }
+}

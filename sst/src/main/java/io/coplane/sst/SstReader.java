@@ -1,0 +1,235 @@
+package io.coplane.sst;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.memory.NativeArena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * One SST, or one column family of an L0 file (sst.md 3, 9). Footer, indexes, filter and properties are checked when it is opened, blocks when they
+ * are first read.
+ *
+ * <p>Borrows the file's bytes: whoever gives them keeps them in native memory, unchanged, until the last reader and cursor are done. Owns nothing.
+ * Thread-safe.
+ */
+public final class SstReader {
+    /** Level at which a filter of small values isn't asked (sst.md 4.5). */
+    private static final int FILTER_LEVEL = 3;
+
+    private static final long FILTER_LEAST_ENTRY_BYTES = 96;
+
+    private final long fileId;
+    private final SstFooter footer;
+    private final TableProperties properties;
+    private final BinaryFuse8 filter; // null: the table has none
+    private final BlockTable blocks;
+
+    private SstReader(
+            long fileId, SstFooter footer, TableProperties properties, BinaryFuse8 filter, BlockTable blocks) {
+        this.fileId = fileId;
+        this.footer = footer;
+        this.properties = properties;
+        this.filter = filter;
+        this.blocks = blocks;
+    }
+
+    /**
+     * Opens a table file.
+     *
+     * @param bytes  the whole file, in native memory; borrowed
+     * @param fileId names the file in errors
+     * @param level  0 .. 3; decides whether point lookups ask the filter
+     * @param key    of the shard; null if it has none
+     * @throws CoplaneException of code FILE_TRUNCATED, FILE_FORMAT, FILE_CHECKSUM; FILE_ENCRYPTED if the file needs a key
+     */
+    public static SstReader open(MemorySegment bytes, long fileId, int level, ShardKey key) {
+        Formats.requireNative(bytes);
+        return open(bytes, 0, bytes.byteSize(), fileId, level, key);
+    }
+
+    /** Opens the table in {@code start .. end - 1} of a file; both are in bounds. */
+    static SstReader open(MemorySegment bytes, long start, long end, long fileId, int level, ShardKey key) {
+        String file = Formats.sstName(fileId);
+        SstFooter footer = SstFooter.read(bytes, start, end, file);
+        ChecksumType checksum = footer.checksum();
+        Formats.verifySection(bytes, footer.propertiesOffset(), footer.footerOffset(), checksum, file, "properties");
+        TableProperties properties = TableProperties.read(
+                bytes,
+                footer.propertiesOffset() + Formats.CHECKSUM_BYTES,
+                footer.footerOffset(),
+                file,
+                fileId,
+                end - start);
+        Formats.verifySection(bytes, footer.indexOffset(), footer.oldIndexOffset(), checksum, file, "index");
+        BlockIndex index = BlockIndex.open(
+                bytes,
+                footer.indexOffset() + Formats.CHECKSUM_BYTES,
+                footer.oldIndexOffset(),
+                start,
+                footer.oldDataOffset(),
+                file);
+        if (index.count() == 0) {
+            throw FileErrors.format(file, footer.indexOffset(), "table without blocks");
+        }
+        Formats.verifySection(bytes, footer.oldIndexOffset(), footer.filterOffset(), checksum, file, "old index");
+        BlockIndex oldIndex = BlockIndex.open(
+                bytes,
+                footer.oldIndexOffset() + Formats.CHECKSUM_BYTES,
+                footer.filterOffset(),
+                footer.oldDataOffset(),
+                footer.indexOffset(),
+                file);
+        BinaryFuse8 filter = openFilter(bytes, footer, file);
+        BlockTable blocks = new BlockTable(
+                bytes,
+                file,
+                index,
+                oldIndex,
+                footer.compression(),
+                checksum,
+                fileKey(properties, key, file, footer.propertiesOffset()),
+                properties.smallest(),
+                properties.biggest(),
+                properties.maxTs(),
+                asksFilter(properties, level) ? filter : null);
+        return new SstReader(fileId, footer, properties, filter, blocks);
+    }
+
+    private static SecretKeySpec fileKey(TableProperties properties, ShardKey key, String file, long offset) {
+        if (key != null) {
+            return key.fileKey(properties.encryptionVersion());
+        }
+        if (properties.encrypted()) {
+            throw FileErrors.of(
+                    ErrorCode.FILE_ENCRYPTED,
+                    file,
+                    offset,
+                    "file is encrypted and the shard has no key: version=" + properties.encryptionVersion(),
+                    null);
+        }
+        return null;
+    }
+
+    private static boolean asksFilter(TableProperties properties, int level) {
+        return level != FILTER_LEVEL
+                || Long.compareUnsigned(
+                                properties.kvBytes(),
+                                FILTER_LEAST_ENTRY_BYTES * Integer.toUnsignedLong(properties.entries()))
+                        >= 0;
+    }
+
+    private static BinaryFuse8 openFilter(MemorySegment bytes, SstFooter footer, String file) {
+        long from = footer.filterOffset();
+        long to = footer.propertiesOffset();
+        if (from == to) {
+            return null;
+        }
+        Formats.verifySection(bytes, from, to, footer.checksum(), file, "filter");
+        FilterSection.check(bytes, from, to, file);
+        return BinaryFuse8.open(bytes, from + FilterSection.HEADER_BYTES, to, file);
+    }
+
+    /**
+     * A cursor over this table.
+     *
+     * @param arena owns the cursor's scratch memory; borrowed
+     */
+    public TableCursor cursor(boolean reverse, NativeArena arena) {
+        return new TableCursor(new BlockTable[] {blocks}, reverse, arena);
+    }
+
+    /** File id. */
+    public long fileId() {
+        return fileId;
+    }
+
+    /** What the builder noted about the table. */
+    public TableProperties properties() {
+        return properties;
+    }
+
+    /** First inner key; a copy. */
+    public byte[] smallest() {
+        return properties.smallest().clone();
+    }
+
+    /** Last inner key; a copy. */
+    public byte[] biggest() {
+        return properties.biggest().clone();
+    }
+
+    /** Whether a key lies within the bounds of the table. */
+    public boolean spans(byte[] key, int offset, int length) {
+        return blocks.spans(key, offset, length);
+    }
+
+    /** Order of the table and a key: below 0 if all of its keys are less, above 0 if all are greater, else 0. */
+    public int compareBounds(byte[] key, int offset, int length) {
+        if (Bytes.compare(key, offset, length, properties.biggest()) > 0) {
+            return -1;
+        }
+        return Bytes.compare(key, offset, length, properties.smallest()) < 0 ? 1 : 0;
+    }
+
+    /**
+     * Whether the table's bounds touch a range: the loose test, without reading blocks (sst.md 9.7).
+     *
+     * @param upperInclusive whether {@code upper} belongs to the range
+     */
+    public boolean touches(byte[] lower, byte[] upper, boolean upperInclusive) {
+        int order = Arrays.compareUnsigned(properties.smallest(), upper);
+        return Arrays.compareUnsigned(lower, properties.biggest()) <= 0 && (order < 0 || order == 0 && upperInclusive);
+    }
+
+    /**
+     * Whether the table holds a key of a range (sst.md 9.3).
+     *
+     * @param arena owns the scratch memory for the block that is read
+     */
+    public boolean overlaps(byte[] lower, byte[] upper, boolean upperInclusive, NativeArena arena) {
+        if (!touches(lower, upper, upperInclusive)) {
+            return false;
+        }
+        TableCursor cursor = cursor(false, arena);
+        if (!cursor.seek(lower, 0, lower.length)) {
+            return false;
+        }
+        int order = cursor.compareKey(upper, 0, upper.length);
+        return order < 0 || order == 0 && upperInclusive;
+    }
+
+    /** What the filter says to a key hash, whether point lookups ask it or not; true without a filter. */
+    public boolean mayContain(long keyHash) {
+        return filter == null || filter.mayContain(keyHash);
+    }
+
+    /** Whether the table has a filter. */
+    public boolean hasFilter() {
+        return filter != null;
+    }
+
+    /** Compression of the blocks. */
+    public CompressionType compression() {
+        return footer.compression();
+    }
+
+    /** Checksum of the sections. */
+    public ChecksumType checksum() {
+        return footer.checksum();
+    }
+
+    /** Offset in the table from which on all is metadata (sst.md 10). */
+    public long metaOffset() {
+        return footer.indexOffset() - footer.tableStart();
+    }
+
+    SstFooter footer() {
+        return footer;
+    }
+
+    BlockTable blocks() {
+        return blocks;
+    }
+}
