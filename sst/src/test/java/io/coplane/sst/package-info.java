@@ -1,0 +1,2 @@
+/** Tests of the file formats. */
+package io.coplane.sst;
