@@ -64,7 +64,9 @@ final class IndexWriter {
     private static void keys(byte[] blockKeys, int length, int count, GrowableBytes to) {
         int prefix = prefix(blockKeys, count);
         to.putShort(prefix);
-        to.put(blockKeys, KEY_AT, prefix);
+        if (prefix > 0) {
+            to.put(blockKeys, KEY_AT, prefix);
+        }
         to.putInt(length - count * (KEY_AT + prefix));
         for (int at = 0; at < length; ) {
             int keyLength = (int) Bytes.LE_INT.get(blockKeys, at);
