@@ -1,0 +1,192 @@
+package io.coplane.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.coplane.nativecache.Clock;
+import io.coplane.nativecache.DirectoryStore;
+import io.coplane.proto.coprocessor.Request;
+import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.enginepb.L0Create;
+import io.coplane.proto.enginepb.Snapshot;
+import io.coplane.proto.kvrpcpb.Context;
+import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.testing.NoLeaks;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** worker.md 6.2, 6.5, 7; snapshot.md 1. */
+@ExtendWith(NoLeaks.class)
+final class DataPlaneTest {
+    private static final byte[] NOTHING = {};
+
+    @TempDir
+    Path root;
+
+    private DirectoryStore store;
+    private DataPlane plane;
+
+    @BeforeEach
+    void open() {
+        store = new DirectoryStore(root, "", 2);
+        plane = plane(BlackList.NONE);
+    }
+
+    @AfterEach
+    void accountIsZero() {
+        assertThat(plane.memory().usedBytes()).isZero();
+        assertThat(plane.requestsInWork()).isZero();
+        plane.close();
+        store.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'', failed to decode cop request",
+        "010000, failed to decode cop request",
+        "0200000000000000, failed to decode cop request",
+        "010000000400000010, failed to decode cop request",
+        "0100000000000000, invalid cop request",
+        "01000000000000000000000000, invalid cop request",
+        "010000000000000000000000ffffffff, failed to decode cop request"
+    })
+    void answersBodiesOfAnotherFormWithTheReferencesText(String hex, String text) {
+        CopAnswer answer = ask(HexFormat.of().parseHex(hex));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.text()).isEqualTo("Other(\"" + text + "\")");
+        assertThat(answer.response()).isNull();
+    }
+
+    @Test
+    void answersARequestThatIsNoProtobufWith500() {
+        CopAnswer answer = ask(RemoteRequestBody.join(new byte[] {0x0a, 0x7f}, NOTHING, NOTHING));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.response()).isNull();
+        assertThat(answer.text()).isNotEmpty();
+    }
+
+    @Test
+    void answersAChangeSetWithoutSnapshotWithTheReferencesText() {
+        CopAnswer answer = ask(HexFormat.of().parseHex("010000000400000010673805" + "00000000" + "00000000"));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.text()).isEqualTo("RemoteRead(\"no snapshot in change set\")");
+        assertThat(answer.tag()).isEqualTo("dag ks0:0:0:5");
+    }
+
+    @Test
+    void answersAChangeSetThatIsNoProtobufWith500() {
+        CopAnswer answer = ask(RemoteRequestBody.join(request(103, 0), NOTHING, new byte[] {0x0a, 0x7f}));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+    }
+
+    @Test
+    void answersAMissingFileWith500AndItsName() {
+        CopAnswer answer = ask(RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 100)));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.text()).contains("4097");
+    }
+
+    @Test
+    void refusesWhatTheMemoryCapDoesNotAllowAsRetryable() {
+        CopAnswer answer = ask(RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, (1 << 20) + 7)));
+
+        assertThat(answer.httpStatus()).isEqualTo(503);
+        assertThat(answer.text()).isEqualTo("MemoryLimitExceeded(7)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"103, 1, remote-cop", "104, 2, analyze", "105, 3, checksum"})
+    void refusesListedKeyspacesBeforeAnythingElse(long tp, int keyspaceId, String type) {
+        plane.close();
+        plane = plane(new BlackList(Set.of(1), Set.of(2), Set.of(3)));
+
+        CopAnswer refused = ask(RemoteRequestBody.join(request(tp, keyspaceId), NOTHING, NOTHING));
+        CopAnswer other = ask(RemoteRequestBody.join(request(tp, 9), NOTHING, NOTHING));
+
+        assertThat(refused.httpStatus()).isEqualTo(403);
+        assertThat(refused.text()).isEqualTo(type + " requests of keyspace " + keyspaceId + " are in the black list");
+        assertThat(other.httpStatus()).isEqualTo(500);
+    }
+
+    @Test
+    void answersAnUnknownTypeWithOtherError() throws IOException {
+        CopAnswer answer = ask(RemoteRequestBody.join(request(77, 0), NOTHING, emptyShard()));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(Response.parseFrom(answer.response()).getOtherError()).isEqualTo("unsupported tp 77");
+        assertThat(answer.text()).isEqualTo("Other(\"unsupported tp 77\")");
+    }
+
+    @Test
+    void aClosedPlaneRefusesAsRetryable() {
+        plane.close();
+
+        assertThat(ask(RemoteRequestBody.join(request(103, 0), NOTHING, NOTHING))
+                        .httpStatus())
+                .isEqualTo(503);
+    }
+
+    private DataPlane plane(BlackList blackList) {
+        DataPlaneConfig defaults = DataPlaneConfig.defaults(2, 1 << 20);
+        DataPlaneConfig config = new DataPlaneConfig(
+                2, 1 << 20, defaults.globalPermits(), defaults.keyspacePermits(), 32 << 20, 0, blackList, NOTHING);
+        return DataPlane.open(config, store, Clock.system(), new PrometheusRegistry());
+    }
+
+    private CopAnswer ask(byte[] body) {
+        return plane.coprocessor(new CopRequest(MemorySegment.ofArray(body), Optional.empty()))
+                .join();
+    }
+
+    private static byte[] request(long tp, int keyspaceId) {
+        return Request.newBuilder()
+                .setTp(tp)
+                .setContext(Context.newBuilder().setKeyspaceId(keyspaceId))
+                .setStartTs(5)
+                .build()
+                .toByteArray();
+    }
+
+    private static Snapshot.Builder shard() {
+        return Snapshot.newBuilder().setOuterStart(bytes("t")).setOuterEnd(bytes("u"));
+    }
+
+    private static byte[] emptyShard() {
+        return ChangeSet.newBuilder().setSnapshot(shard()).build().toByteArray();
+    }
+
+    private static byte[] changeSet(long fileId, int fileBytes) {
+        L0Create l0 = L0Create.newBuilder()
+                .setID(fileId)
+                .setSmallest(bytes("t"))
+                .setBiggest(bytes("tz"))
+                .setSize(fileBytes)
+                .build();
+        return ChangeSet.newBuilder()
+                .setSnapshot(shard().addL0Creates(l0))
+                .build()
+                .toByteArray();
+    }
+
+    private static com.google.protobuf.ByteString bytes(String text) {
+        return com.google.protobuf.ByteString.copyFrom(text, StandardCharsets.US_ASCII);
+    }
+}
