@@ -1,23 +1,80 @@
 package io.coplane.snapshot;
 
 import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.sst.Fingerprint64;
+import io.coplane.sst.TableCursor;
+import io.coplane.sst.ValueMeta;
+import java.util.Arrays;
+import java.util.List;
 
 /** Point gets of the write CF at one read timestamp (snapshot.md 6.4, 6.7). Borrows from the snapshot; close it first. One thread. */
 public final class PointReader implements AutoCloseable {
-    PointReader() {}
+    private final ShardFiles shard;
+    private final List<TableSource> sources;
+    private final TableCursor[] cursors;
+    private final long readTs;
+    private final ReadStatistics statistics;
+    private final NativeArena arena;
+
+    PointReader(
+            ShardFiles shard, List<TableSource> sources, long readTs, ReadStatistics statistics, NativeArena arena) {
+        this.shard = shard;
+        this.sources = sources;
+        this.readTs = readTs;
+        this.statistics = statistics;
+        this.arena = arena;
+        cursors = new TableCursor[sources.size()];
+    }
 
     /**
      * Appends the row of a key if it is there.
      *
      * @param key outer raw key
      * @return false if the key is absent, deleted, or outside the shard
-     * @throws CoplaneException if a file is broken
+     * @throws CoplaneException if a file is broken or memory is refused; the buffer is as before
      */
     public boolean get(byte[] key, RowBuffer rows) {
-        throw new CoplaneException(ErrorCode.UNSUPPORTED, "point gets are not built yet");
+        if (!isInShard(key)) {
+            return false;
+        }
+        TableCursor entry = find(InnerKeys.trim(key));
+        boolean present = entry != null && (entry.meta() & ValueMeta.DELETE) == 0 && entry.valueLength() > 0;
+        int valueLength = present ? entry.valueLength() : 0;
+        if (present) {
+            if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
+                throw Blobs.unsupported();
+            }
+            rows.append(
+                    key, key.length, key, 0, entry.valueSegment(), entry.valueOffset(), valueLength, entry.version());
+        }
+        statistics.count(1, InnerKeys.encodedBytes(key.length) + valueLength);
+        return present;
+    }
+
+    /** The newest version of an inner key, perhaps a tombstone; null if absent. Valid until the next call. */
+    TableCursor find(byte[] innerKey) {
+        long hash = Fingerprint64.hash(innerKey);
+        for (int s = 0; s < cursors.length; s++) {
+            if (sources.get(s).spans(innerKey)) {
+                if (cursors[s] == null) {
+                    cursors[s] = sources.get(s).cursor(false, arena);
+                }
+                if (cursors[s].find(innerKey, 0, innerKey.length, hash, readTs)) {
+                    return cursors[s];
+                }
+            }
+        }
+        return null;
+    }
+
+    private boolean isInShard(byte[] key) {
+        return Arrays.compareUnsigned(key, shard.outerStart()) >= 0
+                && (shard.outerEnd().length == 0 || Arrays.compareUnsigned(key, shard.outerEnd()) < 0);
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        arena.close();
+    }
 }

@@ -1,16 +1,29 @@
 package io.coplane.snapshot;
 
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.NativeArena;
+import java.util.List;
 
 /**
  * One shard as a request saw it: memtable, L0 files, levels 1 to 3. Owns them and the request's memory guard; {@link #close()} frees all, after
  * every reader and row buffer is closed. Any number of readers at a time. Thread-safe.
  */
 public final class Snapshot implements AutoCloseable {
+    private final ShardFiles shard;
+    private final List<TableSource> sources;
     private final MemoryGuard guard;
+    private final NativeArena arena;
 
-    Snapshot(MemoryGuard guard) {
+    /**
+     * @param sources newest first: memtable, L0 files, levels
+     * @param guard owned
+     * @param arena owned; holds the bytes of the sources
+     */
+    Snapshot(ShardFiles shard, List<TableSource> sources, MemoryGuard guard, NativeArena arena) {
+        this.shard = shard;
+        this.sources = List.copyOf(sources);
         this.guard = guard;
+        this.arena = arena;
     }
 
     /** The request's memory account: charge what executing the request holds to it. Borrowed. */
@@ -20,22 +33,22 @@ public final class Snapshot implements AutoCloseable {
 
     /** Shard id of the ChangeSet. */
     public long shardId() {
-        return 0;
+        return shard.shardId();
     }
 
     /** Shard version of the ChangeSet. */
     public long shardVersion() {
-        return 0;
+        return shard.shardVersion();
     }
 
-    /** First outer raw key of the shard; borrowed. */
+    /** First outer raw key of the shard; a copy. */
     public byte[] outerStart() {
-        return new byte[0];
+        return shard.outerStart().clone();
     }
 
-    /** End of the shard, exclusive outer raw key; borrowed. */
+    /** End of the shard, exclusive outer raw key; a copy. */
     public byte[] outerEnd() {
-        return new byte[0];
+        return shard.outerEnd().clone();
     }
 
     /**
@@ -47,16 +60,26 @@ public final class Snapshot implements AutoCloseable {
      * @param deadline asked every few thousand entries; borrowed
      */
     public SnapshotScanner scanner(long readTs, boolean reverse, ReadStatistics statistics, DeadlineCheck deadline) {
-        return new SnapshotScanner();
+        return new SnapshotScanner(shard, sources, readTs, reverse, statistics, deadline, new NativeArena(guard));
     }
 
     /** A reader of single keys; parameters as in {@link #scanner}. */
     public PointReader pointReader(long readTs, ReadStatistics statistics) {
-        return new PointReader();
+        return new PointReader(shard, sources, readTs, statistics, new NativeArena(guard));
+    }
+
+    List<TableSource> sources() {
+        return sources;
+    }
+
+    ShardFiles shard() {
+        return shard;
     }
 
     @Override
     public void close() {
-        guard.close();
+        try (guard) {
+            arena.close();
+        }
     }
 }

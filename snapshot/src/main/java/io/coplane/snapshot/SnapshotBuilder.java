@@ -2,11 +2,16 @@ package io.coplane.snapshot;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.sst.ShardKey;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Builds snapshots from {@code mem_data} and {@code snap_data} (snapshot.md 4). Files load concurrently; waiting for them holds no thread.
@@ -17,15 +22,27 @@ public final class SnapshotBuilder {
     private final ObjectStore store;
     private final MemoryLimiter limiter;
     private final Executor pool;
+    private final byte[] masterKey;
+    private final PrepareType prepare;
 
     /**
+     * A builder that loads L0 files and SSTs.
+     *
      * @param pool runs decoding and opening of files: never the store's own threads
      * @param masterKey 32 bytes, or empty if no shard is encrypted; copied
      */
     public SnapshotBuilder(ObjectStore store, MemoryLimiter limiter, Executor pool, byte[] masterKey) {
+        this(store, limiter, pool, masterKey, PrepareType.SST_ONLY);
+    }
+
+    /** As the other one. {@code prepare}: which files to load; a shard that has columnar ones of them fails as unsupported. */
+    public SnapshotBuilder(
+            ObjectStore store, MemoryLimiter limiter, Executor pool, byte[] masterKey, PrepareType prepare) {
         this.store = store;
         this.limiter = limiter;
         this.pool = pool;
+        this.masterKey = masterKey.clone();
+        this.prepare = prepare;
     }
 
     /**
@@ -34,11 +51,64 @@ public final class SnapshotBuilder {
      * @param memData borrowed until the future completes
      * @param snapData borrowed until the future completes
      * @param deadline asked between steps; borrowed
-     * @return the snapshot, owned by the caller. Fails with {@link CoplaneException}: MEMORY_LIMIT, BAD_MEM_DATA, BAD_CHANGE_SET, NO_SNAPSHOT,
-     *     BAD_ENCRYPTION_KEY, UNSUPPORTED, DEADLINE, or what loading and opening a file raise; nothing stays allocated then
+     * @return the snapshot, owned by the caller, who must not complete the future himself. Fails with {@link CoplaneException}: MEMORY_LIMIT
+     *     ({@link io.coplane.nativecache.MemoryLimitException}), BAD_MEM_DATA, BAD_CHANGE_SET, NO_SNAPSHOT, BAD_ENCRYPTION_KEY, UNSUPPORTED,
+     *     DEADLINE, SHUTTING_DOWN, or what loading and opening a file raise; nothing stays allocated then
      */
     public CompletableFuture<Snapshot> build(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
-        return CompletableFuture.failedFuture(
-                new CoplaneException(ErrorCode.UNSUPPORTED, "snapshots are not built yet: " + store + limiter + pool));
+        var result = new CompletableFuture<Snapshot>();
+        try {
+            pool.execute(() -> begin(memData, snapData, deadline, result));
+        } catch (RejectedExecutionException e) {
+            result.completeExceptionally(shuttingDown(e));
+        }
+        return result;
+    }
+
+    private void begin(
+            MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline, CompletableFuture<Snapshot> result) {
+        SnapshotLoad load;
+        try {
+            load = open(memData, snapData, deadline);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            result.completeExceptionally(e);
+            return;
+        }
+        CompletableFuture<Void> ended = load.startReads(store);
+        load.rebuildMemTable(memData);
+        ended.whenComplete((none, failed) -> {
+                    try {
+                        pool.execute(() -> load.finish(result));
+                    } catch (RejectedExecutionException e) {
+                        load.abandon(result, shuttingDown(e));
+                    }
+                })
+                .exceptionally(ignored -> null); // each read's failure is looked at by finish
+    }
+
+    /** Parses, admits, unwraps the key: what needs no file (snapshot.md 4.1, steps 1 to 3). */
+    private SnapshotLoad open(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
+        deadline.check();
+        ShardFiles shard = ShardFiles.parse(snapData, prepare);
+        MemoryGuard guard = limiter.acquire(memData.byteSize() + shard.estimatedBytes());
+        try {
+            ShardKey key = shard.exportedKey() == null ? null : ShardKey.unwrap(masterKey, shard.exportedKey());
+            for (ShardFiles.ShardFile file : shard.files()) {
+                if (file.kind() != FileKind.SST && file.kind() != FileKind.BLOB) {
+                    throw new CoplaneException(
+                            ErrorCode.UNSUPPORTED,
+                            "columnar files are not supported: kind=" + file.kind() + " id="
+                                    + Long.toUnsignedString(file.id()));
+                }
+            }
+            return new SnapshotLoad(shard, key, guard, new NativeArena(guard), deadline);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            guard.close();
+            throw e;
+        }
+    }
+
+    private static CoplaneException shuttingDown(RejectedExecutionException e) {
+        return new CoplaneException(ErrorCode.SHUTTING_DOWN, "the pool takes no more work", e);
     }
 }

@@ -1,0 +1,191 @@
+package io.coplane.snapshot;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimitException;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.snapshot.ShardFiles.ShardFile;
+import io.coplane.sst.ColumnFamily;
+import io.coplane.sst.L0Reader;
+import io.coplane.sst.ShardKey;
+import io.coplane.sst.SstReader;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * One snapshot while its files load (snapshot.md 4.5, 4.6). Owns guard and arena until they go into the snapshot or the load fails; the arena
+ * is freed only after every read has ended.
+ *
+ * <p>Used by one thread at a time: first the one that starts the reads, after the last of them the one that finishes.
+ */
+final class SnapshotLoad {
+    private static final int LEVELS = 3;
+    private static final int MAX_ERRORS_NAMED = 16;
+
+    private final ShardFiles shard;
+    private final ShardKey key;
+    private final MemoryGuard guard;
+    private final NativeArena arena;
+    private final DeadlineCheck deadline;
+    private final List<ShardFile> files = new ArrayList<>();
+    private final List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
+    private final List<TableSource> sources = new ArrayList<>();
+    private Throwable memTableFailure;
+
+    /**
+     * @param key null if the shard has none
+     * @param guard owned
+     * @param arena owned
+     */
+    SnapshotLoad(ShardFiles shard, ShardKey key, MemoryGuard guard, NativeArena arena, DeadlineCheck deadline) {
+        this.shard = shard;
+        this.key = key;
+        this.guard = guard;
+        this.arena = arena;
+        this.deadline = deadline;
+    }
+
+    /** Starts reading every file whole. @return completes when all reads ended, well or not */
+    CompletableFuture<Void> startReads(ObjectStore store) {
+        for (ShardFile file : shard.files()) {
+            if (file.kind() == FileKind.SST) {
+                files.add(file);
+                reads.add(read(store, file));
+            }
+        }
+        return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<MemorySegment> read(ObjectStore store, ShardFile file) {
+        try {
+            return store.read(file.kind(), file.id(), 0, ObjectStore.TO_END, arena);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Rebuilds the memtable while files load; a failure waits for {@link #finish}. */
+    void rebuildMemTable(MemorySegment memData) {
+        try {
+            sources.addAll(MemTables.rebuild(memData, guard, arena, deadline));
+        } catch (RuntimeException | OutOfMemoryError e) {
+            memTableFailure = e;
+        }
+    }
+
+    /** Opens the files and completes {@code result}. All reads have ended. */
+    void finish(CompletableFuture<Snapshot> result) {
+        Snapshot snapshot;
+        try {
+            if (memTableFailure != null) {
+                abandon(result, memTableFailure);
+                return;
+            }
+            failOnReadErrors();
+            assemble();
+            snapshot = new Snapshot(shard, sources, guard, arena);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            abandon(result, e);
+            return;
+        }
+        if (!result.complete(snapshot)) {
+            snapshot.close();
+        }
+    }
+
+    /** Frees everything and fails {@code result}. All reads have ended. */
+    void abandon(CompletableFuture<Snapshot> result, Throwable failure) {
+        try (guard) {
+            arena.close();
+        } finally {
+            result.completeExceptionally(failure);
+        }
+    }
+
+    private void failOnReadErrors() {
+        var errors = new ArrayList<CoplaneException>();
+        for (int i = 0; i < reads.size(); i++) {
+            if (reads.get(i).isCompletedExceptionally()) {
+                CoplaneException error = typed(reads.get(i), files.get(i));
+                if (error instanceof MemoryLimitException) {
+                    throw error; // retryable, whatever else went wrong
+                }
+                errors.add(error);
+            }
+        }
+        if (!errors.isEmpty()) {
+            List<String> named = errors.stream()
+                    .limit(MAX_ERRORS_NAMED)
+                    .map(Throwable::getMessage)
+                    .toList();
+            throw new CoplaneException(errors.getFirst().code(), "errors is not empty: " + named, errors.getFirst());
+        }
+    }
+
+    private static CoplaneException typed(CompletableFuture<MemorySegment> read, ShardFile file) {
+        Throwable failure = read.exceptionNow();
+        while (failure instanceof CompletionException && failure.getCause() != null) {
+            failure = failure.getCause();
+        }
+        if (failure instanceof CoplaneException error) {
+            return error;
+        }
+        return new CoplaneException(
+                ErrorCode.STORE_UNAVAILABLE,
+                "file does not load: kind=" + file.kind() + " id=" + Long.toUnsignedString(file.id()) + " cause="
+                        + failure,
+                failure);
+    }
+
+    /** Newest first: L0 files by their own snap version, then levels 1 to 3 (snapshot.md 4.6, 6.4). */
+    private void assemble() {
+        var l0Files = new ArrayList<L0Reader>();
+        List<List<SstReader>> levels = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        for (int i = 0; i < files.size(); i++) {
+            deadline.check();
+            ShardFile file = files.get(i);
+            MemorySegment bytes = reads.get(i).resultNow();
+            if (file.level() == 0) {
+                L0Reader l0 = L0Reader.openWriteOnly(bytes, file.id(), key);
+                if (l0 != null) {
+                    l0Files.add(l0);
+                }
+            } else {
+                levels.get(file.level() - 1).add(SstReader.open(bytes, file.id(), file.level(), key));
+            }
+        }
+        l0Files.sort((left, right) -> Long.compareUnsigned(right.snapVersion(), left.snapVersion()));
+        for (L0Reader l0 : l0Files) {
+            sources.add(TableSource.of(List.of(l0.family(ColumnFamily.WRITE))));
+        }
+        for (int level = 1; level <= LEVELS; level++) {
+            List<SstReader> tables = levels.get(level - 1);
+            if (!tables.isEmpty()) {
+                tables.sort(Comparator.comparing(SstReader::smallest, Arrays::compareUnsigned));
+                checkDisjoint(tables, level);
+                sources.add(TableSource.of(tables));
+            }
+        }
+    }
+
+    private static void checkDisjoint(List<SstReader> tables, int level) {
+        for (int i = 1; i < tables.size(); i++) {
+            SstReader left = tables.get(i - 1);
+            SstReader right = tables.get(i);
+            if (Arrays.compareUnsigned(left.biggest(), right.smallest()) >= 0) {
+                throw new CoplaneException(
+                        ErrorCode.BAD_CHANGE_SET,
+                        "tables of a level overlap: level=" + level + " left=" + Long.toUnsignedString(left.fileId())
+                                + " right=" + Long.toUnsignedString(right.fileId()));
+            }
+        }
+    }
+}
