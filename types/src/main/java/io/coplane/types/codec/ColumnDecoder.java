@@ -198,8 +198,7 @@ public final class ColumnDecoder {
                 if (out.isNull(row)) {
                     continue;
                 }
-                throw EvalException.coded(
-                        TRUNCATED_WRONG_VALUE, "Truncated incorrect NANOS value: '" + nanos + "'");
+                throw EvalException.coded(TRUNCATED_WRONG_VALUE, "Truncated incorrect NANOS value: '" + nanos + "'");
             }
             long half = nanos < 0 ? -unit / 2 : unit / 2;
             values[row] = (nanos + half) / unit * unit;
@@ -231,13 +230,11 @@ public final class ColumnDecoder {
                         ? Double.NaN
                         : DatumReader.real(data, at, end);
             }
-            if (toFloat) {
-                value = (float) value;
-            }
-            values[row] = value;
-            if (value != value) {
+            if (Double.isNaN(value)) {
                 values[row] = 0;
                 out.setNull(row);
+            } else {
+                values[row] = toFloat ? (float) value : value;
             }
         }
     }
@@ -273,12 +270,12 @@ public final class ColumnDecoder {
 
     private static void decodeBytes(RawColumn raw, FieldType type, EvalType evalType, BytesColumn out) {
         int rows = raw.rows();
-        if (raw.hasDefaults() || raw.hasDatums() && hasGroupedBytes(raw)) {
-            out.resetOwned(rows);
-        } else {
+        boolean borrowed = !raw.hasDefaults() && !(raw.hasDatums() && hasGroupedBytes(raw));
+        if (borrowed) {
             out.resetBorrowed(rows, raw.data());
+        } else {
+            out.resetOwned(rows);
         }
-        boolean borrowed = !raw.hasDefaults() && out.data() == raw.data();
         int kind = CellKind.of(type);
         int[] starts = raw.starts();
         int[] lengths = raw.lengths();
@@ -362,7 +359,8 @@ public final class ColumnDecoder {
         byte[] data = raw.data();
         int rows = raw.rows();
         for (int row = 0; row < rows; row++) {
-            if (lengths[row] < RawColumn.datumLength(0) && data[starts[row]] == Datums.BYTES) {
+            boolean hasFlag = lengths[row] <= RawColumn.ofDatum(1);
+            if (hasFlag && data[starts[row]] == Datums.BYTES) {
                 return true;
             }
         }

@@ -49,7 +49,7 @@ final class DatumReader {
             case Datums.VAR_INT -> Varints.unzigzag(varint(data, payload, end, "var_i64"));
             case Datums.VAR_UINT -> varint(data, payload, end, "var_u64");
             case Datums.COMPACT_BYTES -> {
-                int start = payload + (int) compactPrefix(data, payload, end);
+                int start = payload + compactPrefix(data, payload, end);
                 yield varint(data, start, end, "var_u64");
             }
             default -> throw unsupportedFlag(flag, type);

@@ -66,18 +66,17 @@ public final class Datums {
         }
         int payload = at + 1;
         int flag = bytes[at] & 0xff;
-        long length =
-                switch (flag) {
-                    case NIL -> 0;
-                    case INT, UINT, FLOAT, DURATION -> Long.BYTES;
-                    case BYTES -> Memcomparable.skipBytes(bytes, payload, end);
-                    case COMPACT_BYTES -> compactBytes(bytes, payload, end);
-                    case VAR_INT, VAR_UINT -> orMissing(Varints.length(bytes, payload, end));
-                    case DECIMAL -> DecimalBinary.lengthOrMissing(bytes, payload, end);
-                    case JSON -> jsonBytes(bytes, payload, end);
-                    case VECTOR_FLOAT32 -> vectorBytes(bytes, payload, end);
-                    default -> throw Corrupt.datum("unsupported data type `" + flag + "`");
-                };
+        long length = switch (flag) {
+            case NIL -> 0;
+            case INT, UINT, FLOAT, DURATION -> Long.BYTES;
+            case BYTES -> Memcomparable.skipBytes(bytes, payload, end);
+            case COMPACT_BYTES -> compactBytes(bytes, payload, end);
+            case VAR_INT, VAR_UINT -> orMissing(Varints.length(bytes, payload, end));
+            case DECIMAL -> DecimalBinary.lengthOrMissing(bytes, payload, end);
+            case JSON -> jsonBytes(bytes, payload, end);
+            case VECTOR_FLOAT32 -> vectorBytes(bytes, payload, end);
+            default -> throw Corrupt.datum("unsupported data type `" + flag + "`");
+        };
         if (length < 0 || length > end - payload) {
             throw Corrupt.tooShort(bytes, at, end);
         }

@@ -95,7 +95,7 @@ public final class RawColumn {
     /** Adds a row whose datum, flag included, lies in the buffer. */
     public void addDatum(int start, int length) {
         starts[rows] = start;
-        lengths[rows++] = -2 - length;
+        lengths[rows++] = ofDatum(length);
         hasDatums = true;
     }
 
@@ -174,6 +174,11 @@ public final class RawColumn {
 
     /** Bytes of a datum, flag included, from its entry in {@link #lengths()}. */
     public static int datumLength(int length) {
+        return -2 - length;
+    }
+
+    /** Entry of {@link #lengths()} for a datum of {@code length} bytes. */
+    static int ofDatum(int length) {
         return -2 - length;
     }
 

@@ -25,11 +25,8 @@ public final class RestoredData {
 
     private static boolean isOtherString(int tp) {
         return switch (tp) {
-            case FieldType.STRING,
-                    FieldType.TINY_BLOB,
-                    FieldType.MEDIUM_BLOB,
-                    FieldType.LONG_BLOB,
-                    FieldType.BLOB -> true;
+            case FieldType.STRING, FieldType.TINY_BLOB, FieldType.MEDIUM_BLOB, FieldType.LONG_BLOB, FieldType.BLOB ->
+                true;
             default -> false;
         };
     }

@@ -41,9 +41,7 @@ public final class TableKeys {
     }
 
     private static boolean hasSeparator(byte[] key, int at, int length, int separator) {
-        return length >= HANDLE_AT
-                && key[at] == 't'
-                && Endian.unsignedShortBe(key, at + SEPARATOR_AT) == separator;
+        return length >= HANDLE_AT && key[at] == 't' && Endian.unsignedShortBe(key, at + SEPARATOR_AT) == separator;
     }
 
     /** @throws io.coplane.nativecache.CoplaneException CORRUPT_KEY unless the key starts like a row key */

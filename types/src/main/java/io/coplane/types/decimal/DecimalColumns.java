@@ -141,8 +141,7 @@ public final class DecimalColumns {
 
     /** Copies a value into a row, flat if it fits. */
     public static void store(Decimal value, DecimalColumn column, int row) {
-        int header =
-                DecimalColumn.header(value.intCount, value.fracCount, value.resultFracCount, value.negative);
+        int header = DecimalColumn.header(value.intCount, value.fracCount, value.resultFracCount, value.negative);
         long unscaled = unscaledOrMin(value);
         if (unscaled != Long.MIN_VALUE) {
             column.headers()[row] = header | DecimalColumn.FLAT;
@@ -233,8 +232,7 @@ public final class DecimalColumns {
     }
 
     /** Numeric order of two rows; a negative zero is less than a positive one. */
-    public static int compare(
-            DecimalColumn left, int leftRow, DecimalColumn right, int rightRow, Scratch scratch) {
+    public static int compare(DecimalColumn left, int leftRow, DecimalColumn right, int rightRow, Scratch scratch) {
         int leftHeader = left.headers()[leftRow];
         int rightHeader = right.headers()[rightRow];
         if (((leftHeader ^ rightHeader) & DecimalColumn.NEGATIVE) != 0) {
@@ -417,8 +415,7 @@ public final class DecimalColumns {
         out.unscaled()[row] = negative ? -magnitude : magnitude;
     }
 
-    private static boolean multiplyFlat(
-            DecimalColumn left, DecimalColumn right, int row, DecimalColumn out) {
+    private static boolean multiplyFlat(DecimalColumn left, DecimalColumn right, int row, DecimalColumn out) {
         int leftHeader = left.headers()[row];
         int rightHeader = right.headers()[row];
         int leftFrac = fracCount(leftHeader);
@@ -437,8 +434,7 @@ public final class DecimalColumns {
                 || intWords + wordsOf(leftFrac) + wordsOf(rightFrac) > Decimal.WORDS) {
             return false;
         }
-        int resultFrac =
-                Math.min(resultFracCount(leftHeader) + resultFracCount(rightHeader), Decimal.MAX_FRACTION);
+        int resultFrac = Math.min(resultFracCount(leftHeader) + resultFracCount(rightHeader), Decimal.MAX_FRACTION);
         boolean negative = isNegative(leftHeader) != isNegative(rightHeader);
         if (negative && product == 0) {
             setFlat(out, row, 1, 0, resultFrac, false, 0);

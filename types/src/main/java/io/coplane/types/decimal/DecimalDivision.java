@@ -41,8 +41,8 @@ final class DecimalDivision {
         int shift = fracWords - left.fracWords() + right.fracWords();
         int numeratorWords = copy(left, shift, scratch.numerator);
         int denominatorWords = copy(right, 0, scratch.denominator);
-        int quotientWords =
-                longDivision(scratch.numerator, numeratorWords, scratch.denominator, denominatorWords, scratch.quotient);
+        int quotientWords = longDivision(
+                scratch.numerator, numeratorWords, scratch.denominator, denominatorWords, scratch.quotient);
         out.negative = left.negative != right.negative;
         out.resultFracCount = resultFrac;
         out.intCount = keptInt * Decimal.WORD_DIGITS;
@@ -70,9 +70,7 @@ final class DecimalDivision {
         }
         int fracWords = Math.max(left.fracWords(), right.fracWords());
         int fracCount = Math.max(left.fracCount, right.fracCount);
-        int reductionWords = firstPlace(right)
-                - firstPlace(left)
-                + (firstNonZero(left) >= firstNonZero(right) ? 1 : 0);
+        int reductionWords = firstPlace(right) - firstPlace(left) + (firstNonZero(left) >= firstNonZero(right) ? 1 : 0);
         int skipped = Math.max(0, reductionWords - MAX_REDUCTION_WORDS);
         Scratch scratch = out.divisionScratch();
         int numeratorWords = copy(left, fracWords - left.fracWords(), scratch.numerator);

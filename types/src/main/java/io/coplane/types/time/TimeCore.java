@@ -33,7 +33,9 @@ public final class TimeCore {
             return packed;
         }
         ZonedDateTime local = ZonedDateTime.ofLocal(dateTime(packed), context.zone(), null);
-        return packed(local.withEarlierOffsetAtOverlap().withZoneSameInstant(ZoneOffset.UTC).toLocalDateTime());
+        return packed(local.withEarlierOffsetAtOverlap()
+                .withZoneSameInstant(ZoneOffset.UTC)
+                .toLocalDateTime());
     }
 
     private static long fields(long packed) {
@@ -48,7 +50,9 @@ public final class TimeCore {
     }
 
     private static long pack(long core) {
-        return ((core >>> 50) * 13 + (core >>> 46 & 15)) << 46 | core >>> 24 << 24 & (1L << 46) - 1 | core >>> 4 & 0xf_ffff;
+        return ((core >>> 50) * 13 + (core >>> 46 & 15)) << 46
+                | core >>> 24 << 24 & (1L << 46) - 1
+                | core >>> 4 & 0xf_ffff;
     }
 
     private static LocalDateTime dateTime(long packed) {
