@@ -89,7 +89,7 @@ final class BlockLoader {
             throw FileErrors.format(file, offset, "LZ4 block has a wrong length: bytes=" + source);
         }
         long bytes = stored.get(Layouts.LE_INT, from) & 0xFFFF_FFFFL;
-        if (bytes > Integer.MAX_VALUE || bytes > LZ4_GREATEST_RATIO * source) {
+        if (bytes == 0 || bytes > Integer.MAX_VALUE || bytes > LZ4_GREATEST_RATIO * source) {
             throw FileErrors.format(file, offset, "LZ4 block can't have this length: bytes=" + bytes);
         }
         body.atLeast(bytes);

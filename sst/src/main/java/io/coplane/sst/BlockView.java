@@ -97,10 +97,10 @@ final class BlockView {
     void read(int i) {
         int start = body.get(Layouts.LE_INT, offsetsAt + 4L * i);
         int end = i + 1 < count ? body.get(Layouts.LE_INT, offsetsAt + 4L * (i + 1)) : entriesLength;
-        int left = end - start - LEAST_ENTRY_BYTES;
-        if (start < 0 || end > entriesLength || left < 0) {
+        if ((start | end) < 0 || end > entriesLength || end - start < LEAST_ENTRY_BYTES) {
             throw broken(i, "entry is out of bounds");
         }
+        int left = end - start - LEAST_ENTRY_BYTES;
         long at = entriesAt + start;
         int suffix = body.get(Layouts.LE_SHORT, at) & 0xFFFF;
         left -= suffix;

@@ -39,7 +39,7 @@ final class ZstdFrame {
             case 4 -> bytes.get(Layouts.LE_INT, at) & 0xFFFF_FFFFL;
             default -> bytes.get(Layouts.LE_LONG, at);
         };
-        if (content < 0 || content > Integer.MAX_VALUE || content > capacity(bytes, at + sizeBytes, to, content)) {
+        if (content <= 0 || content > Integer.MAX_VALUE || content > capacity(bytes, at + sizeBytes, to, content)) {
             throw FileErrors.format(
                     file, offset, "zstd frame can't have this content size: bytes=" + Long.toUnsignedString(content));
         }
