@@ -1,0 +1,314 @@
+package io.coplane.snapshot;
+
+import com.google.protobuf.ByteString;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.enginepb.L0Create;
+import io.coplane.proto.enginepb.TableCreate;
+import io.coplane.sst.ChecksumType;
+import io.coplane.sst.ColumnFamily;
+import io.coplane.sst.CompressionType;
+import io.coplane.sst.L0Builder;
+import io.coplane.sst.ShardKey;
+import io.coplane.sst.SstBuilder;
+import io.coplane.sst.SstFile;
+import io.coplane.sst.SstOptions;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/**
+ * A random shard: a history of versions laid out over memtable, L0 files and levels, newest first, and what a reader must see of it. Files hold
+ * keys beyond the shard, locks, and rollbacks.
+ */
+final class ShardFixture {
+    /** One version of a key. {@code value}: null = tombstone, empty = delete. */
+    record Version(long startTs, long commitTs, byte[] value) {}
+
+    private static final int LEVELS = 3;
+    private static final byte[] MASTER_KEY = new byte[32];
+
+    final FolderStore store = new FolderStore(null);
+    /** Inner key to versions, newest first. */
+    final NavigableMap<byte[], List<Version>> history = new TreeMap<>(Arrays::compareUnsigned);
+
+    final long maxTs;
+    final byte[] prefix;
+    final byte[] memData;
+    final byte[] snapData;
+    final byte[] masterKey;
+
+    private final SplittableRandom random;
+    private final SstOptions options;
+    private final ChangeSet.Builder changeSet =
+            ChangeSet.newBuilder().setShardID(7).setShardVer(3);
+    private long nextFileId = 100;
+    private long clock = 1;
+
+    ShardFixture(long seed) {
+        random = new SplittableRandom(seed);
+        prefix = random.nextBoolean() ? new byte[] {'x', 0, 0, 42} : new byte[0];
+        ShardKey key = random.nextInt(3) == 0 ? ShardKey.plain(randomBytes(64, 65), random.nextInt(3)) : null;
+        masterKey = key == null ? new byte[0] : MASTER_KEY;
+        options = new SstOptions(
+                random.nextInt(1, 400),
+                CompressionType.values()[random.nextInt(CompressionType.values().length)],
+                3,
+                ChecksumType.values()[random.nextInt(ChecksumType.values().length)],
+                key);
+        var snapshot = changeSet.getSnapshotBuilder();
+        boolean whole = random.nextBoolean();
+        if (prefix.length > 0) {
+            snapshot.setOuterStart(ByteString.copyFrom(outer(whole ? new byte[0] : new byte[] {'a'})))
+                    .setOuterEnd(ByteString.copyFrom(
+                            whole ? new byte[] {'x', 0, 0, 43} : outer(new byte[] {(byte) 0xF0, 1})));
+        } else {
+            snapshot.setOuterStart(ByteString.copyFrom(whole ? new byte[0] : new byte[] {'a'}))
+                    .setOuterEnd(ByteString.copyFrom(whole ? InnerKeys.globalEnd() : new byte[] {(byte) 0xF0, 1}));
+        }
+        if (key != null) {
+            snapshot.getPropertiesBuilder()
+                    .addKeys("_encryption")
+                    .addValues(ByteString.copyFrom(key.export(MASTER_KEY)));
+        }
+        makeHistory();
+        maxTs = clock;
+        memData = layOut();
+        snapData = changeSet.build().toByteArray();
+    }
+
+    /** The snapshot of this shard; the caller closes it. */
+    Snapshot open(MemoryLimiter limiter) {
+        return new SnapshotBuilder(store, limiter, Runnable::run, masterKey)
+                .build(MemorySegment.ofArray(memData), MemorySegment.ofArray(snapData), DeadlineCheck.NONE)
+                .join();
+    }
+
+    byte[] outer(byte[] inner) {
+        byte[] key = Arrays.copyOf(prefix, prefix.length + inner.length);
+        System.arraycopy(inner, 0, key, prefix.length, inner.length);
+        return key;
+    }
+
+    /** The version that a reader sees of a key, null if none or deleted. */
+    Version visible(byte[] inner, long readTs) {
+        for (Version version : history.getOrDefault(inner, List.of())) {
+            if (Long.compareUnsigned(version.commitTs, readTs) <= 0) {
+                return version.value == null || version.value.length == 0 ? null : version;
+            }
+        }
+        return null;
+    }
+
+    byte[] randomKey(SplittableRandom from) {
+        byte[] key;
+        if (from.nextBoolean()) {
+            key = new byte[] {
+                't',
+                (byte) 0x80,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                (byte) from.nextInt(2),
+                '_',
+                'r',
+                (byte) 0x80,
+                0,
+                0,
+                0,
+                0,
+                0,
+                0,
+                (byte) from.nextInt(256)
+            };
+        } else {
+            key = new byte[from.nextInt(1, 12)];
+            byte[] alphabet = {0, 1, 'a', 't', (byte) 0x80, (byte) 0xF0, (byte) 0xFF};
+            for (int i = 0; i < key.length; i++) {
+                key[i] = alphabet[from.nextInt(i == 0 ? alphabet.length - 1 : alphabet.length)];
+            }
+        }
+        return key;
+    }
+
+    private void makeHistory() {
+        int keys = random.nextInt(1, 250);
+        for (int i = 0; i < keys; i++) {
+            history.put(randomKey(random), new ArrayList<>());
+        }
+        int depth = random.nextInt(1, 6);
+        for (int round = 0; round < depth; round++) {
+            for (List<Version> versions : history.values()) {
+                if (random.nextInt(3) > 0) {
+                    long startTs = clock;
+                    clock += random.nextInt(1, 4);
+                    versions.addFirst(new Version(startTs, clock, randomValue()));
+                }
+            }
+        }
+        history.values().removeIf(List::isEmpty);
+    }
+
+    private byte[] randomValue() {
+        return switch (random.nextInt(8)) {
+            case 0 -> null;
+            case 1 -> new byte[0];
+            case 2 -> randomBytes(0, 2_000);
+            default -> randomBytes(1, 40);
+        };
+    }
+
+    private byte[] randomBytes(int from, int to) {
+        byte[] bytes = new byte[random.nextInt(from, to)];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Gives each source, from new to old, the newest versions of each key that no newer source has. @return mem_data */
+    private byte[] layOut() {
+        int l0Files = random.nextInt(4);
+        var shares = new ArrayList<NavigableMap<byte[], List<Version>>>();
+        for (int i = 0; i < 1 + l0Files + LEVELS; i++) {
+            shares.add(new TreeMap<>(Arrays::compareUnsigned));
+        }
+        history.forEach((key, versions) -> {
+            int source = 0;
+            for (Version version : versions) {
+                source = random.nextInt(3) == 0 ? random.nextInt(source, shares.size()) : source;
+                if (source == 0 && version.value == null) {
+                    source = shares.size() - 1; // rows of memtables are never tombstones
+                }
+                shares.get(source).computeIfAbsent(key, k -> new ArrayList<>()).add(version);
+            }
+        });
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                var arena = new NativeArena(guard)) {
+            var l0Order = new ArrayList<Integer>();
+            for (int i = 0; i < l0Files; i++) {
+                l0Order.add(i);
+            }
+            Collections.shuffle(l0Order, new java.util.Random(random.nextLong()));
+            for (int i : l0Order) {
+                writeL0(shares.get(1 + i), 1_000 - i, guard, arena);
+            }
+            for (int level = 1; level <= LEVELS; level++) {
+                writeLevel(shares.get(l0Files + level), level, guard, arena);
+            }
+            // never loaded: not of the write CF
+            changeSet
+                    .getSnapshotBuilder()
+                    .addTableCreates(
+                            TableCreate.newBuilder().setID(1).setLevel(1).setCF(1))
+                    .addTableCreates(
+                            TableCreate.newBuilder().setID(2).setLevel(1).setCF(2));
+            return writeMemData(shares.getFirst(), guard);
+        }
+    }
+
+    private byte[] writeMemData(NavigableMap<byte[], List<Version>> share, MemoryGuard guard) {
+        try (var writer = new MemDataWriter(guard)) {
+            var keys = new ArrayList<>(share.keySet());
+            int cut = random.nextInt(keys.size() + 1); // two ranges in the wrong order, the second one twice
+            for (List<byte[]> range :
+                    List.of(keys.subList(cut, keys.size()), keys.subList(0, cut), keys.subList(0, cut))) {
+                for (byte[] key : range) {
+                    for (Version version : share.get(key).reversed()) {
+                        writer.add(outer(key), version.startTs, version.commitTs, version.value);
+                    }
+                }
+            }
+            return random.nextBoolean() ? writer.copyV1() : writer.copyV2(new byte[0]);
+        }
+    }
+
+    private void writeL0(
+            NavigableMap<byte[], List<Version>> share, long snapVersion, MemoryGuard guard, NativeArena arena) {
+        if (share.isEmpty()) {
+            return;
+        }
+        long id = nextFileId++;
+        try (var builder = new L0Builder(options.withCompression(CompressionType.NONE), id, snapVersion, guard)) {
+            addAll(builder.family(ColumnFamily.WRITE), share);
+            byte[] lock = {'P', 4, 'p', 'k', 1, 10};
+            for (byte[] key : share.keySet()) {
+                builder.family(ColumnFamily.LOCK)
+                        .add(key, 0, key.length, snapVersion, 0, new byte[0], 0, 0, lock, 0, lock.length);
+                byte[] extra = Arrays.copyOf(key, key.length + Long.BYTES);
+                builder.family(ColumnFamily.EXTRA).add(extra, 0, extra.length, 9, 0, new byte[0], 0, 0, lock, 0, 1);
+                break;
+            }
+            SstFile file = builder.finish(arena);
+            put(file);
+            changeSet
+                    .getSnapshotBuilder()
+                    .addL0Creates(L0Create.newBuilder().setID(id).setSize((int)
+                            file.bytes().byteSize()));
+        }
+    }
+
+    private void writeLevel(
+            NavigableMap<byte[], List<Version>> share, int level, MemoryGuard guard, NativeArena arena) {
+        var rest = new TreeMap<>(share);
+        var creates = new ArrayList<TableCreate>();
+        while (!rest.isEmpty()) {
+            var part = new TreeMap<byte[], List<Version>>(Arrays::compareUnsigned);
+            int count = random.nextInt(1, 100);
+            while (count-- > 0 && !rest.isEmpty()) {
+                var first = rest.pollFirstEntry();
+                part.put(first.getKey(), first.getValue());
+            }
+            long id = nextFileId++;
+            try (var builder = new SstBuilder(options, id, false, guard)) {
+                addAll(builder, part);
+                SstFile file = builder.finish(arena);
+                put(file);
+                creates.add(TableCreate.newBuilder()
+                        .setID(id)
+                        .setLevel(level)
+                        .setMetaOffset((int) file.metaOffset())
+                        .build());
+            }
+        }
+        Collections.shuffle(creates, new java.util.Random(random.nextLong()));
+        changeSet.getSnapshotBuilder().addAllTableCreates(creates);
+    }
+
+    private static void addAll(SstBuilder builder, NavigableMap<byte[], List<Version>> share) {
+        byte[] userMeta = new byte[17];
+        userMeta[0] = 1;
+        share.forEach((key, versions) -> {
+            for (Version version : versions) {
+                boolean tombstone = version.value == null;
+                byte[] value = tombstone ? new byte[0] : version.value;
+                builder.add(
+                        key,
+                        0,
+                        key.length,
+                        version.commitTs,
+                        tombstone ? 1 : 0,
+                        userMeta,
+                        0,
+                        tombstone ? 0 : userMeta.length,
+                        value,
+                        0,
+                        value.length);
+            }
+        });
+    }
+
+    private void put(SstFile file) {
+        store.put(FileKind.SST, file.fileId(), file.bytes().toArray(ValueLayout.JAVA_BYTE));
+    }
+}

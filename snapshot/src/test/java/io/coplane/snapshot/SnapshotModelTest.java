@@ -1,0 +1,174 @@
+package io.coplane.snapshot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.snapshot.ShardFixture.Version;
+import io.coplane.testing.Dumps;
+import io.coplane.testing.NoLeaks;
+import io.coplane.testing.Seeds;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Random shards against a sorted map. */
+@ExtendWith(NoLeaks.class)
+class SnapshotModelTest {
+    private static final int READS = 40;
+
+    private final MemoryLimiter limiter = new MemoryLimiter(1L << 30);
+
+    static Stream<Long> seeds() {
+        long fresh = Seeds.fresh();
+        return Stream.concat(
+                Seeds.fixedAndFresh(),
+                LongStream.range(0, 60).map(i -> fresh + 1 + i).boxed());
+    }
+
+    @ParameterizedTest
+    @MethodSource("seeds")
+    void readsWhatAMapReads(long seed) {
+        var fixture = new ShardFixture(seed);
+        var random = new SplittableRandom(~seed);
+
+        try (Snapshot snapshot = fixture.open(limiter)) {
+            for (int i = 0; i < READS; i++) {
+                long readTs = random.nextInt(6) == 0 ? -1 : random.nextLong(fixture.maxTs + 2);
+                scan(fixture, snapshot, readTs, random.nextBoolean(), random);
+                gets(fixture, snapshot, readTs, random);
+            }
+        }
+
+        assertThat(limiter.usedBytes()).isZero();
+    }
+
+    private static void scan(
+            ShardFixture fixture, Snapshot snapshot, long readTs, boolean reverse, SplittableRandom random) {
+        var statistics = new ReadStatistics();
+        try (SnapshotScanner scanner = snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE);
+                var rows = new RowBuffer(snapshot.guard())) {
+            for (byte[][] range : ranges(fixture, snapshot, reverse, random)) {
+                List<String> expected = expected(fixture, range, readTs, reverse);
+                int wanted = random.nextInt(3) == 0 ? random.nextInt(expected.size() + 2) : expected.size() + 1;
+
+                rows.clear();
+                scanner.setRange(range[0], range[1]);
+                int asked = 0;
+                while (asked < wanted) {
+                    int batch = Math.min(wanted - asked, random.nextInt(1, 50));
+                    int before = rows.rows();
+                    int filled = scanner.fill(rows, batch);
+                    assertThat(rows.rows() - before).isEqualTo(filled);
+                    asked += batch;
+                    if (filled < batch) {
+                        assertThat(scanner.fill(rows, 5)).isZero();
+                        break;
+                    }
+                }
+
+                assertThat(lines(rows))
+                        .as(
+                                "range=%s..%s reverse=%s readTs=%s wanted=%s",
+                                Dumps.hex(range[0]), Dumps.hex(range[1]), reverse, readTs, wanted)
+                        .isEqualTo(expected.subList(0, Math.min(wanted, expected.size())));
+            }
+        }
+    }
+
+    /** Up to four ranges, in the direction of the scan or not. */
+    private static List<byte[][]> ranges(
+            ShardFixture fixture, Snapshot snapshot, boolean reverse, SplittableRandom random) {
+        byte[] from = snapshot.outerStart();
+        byte[] to = snapshot.outerEnd();
+        var bounds = new ArrayList<byte[]>();
+        int count = random.nextInt(1, 5);
+        for (int i = 0; i < 2 * count; i++) {
+            byte[] bound = random.nextInt(8) == 0
+                    ? random.nextBoolean() ? from : to
+                    : fixture.outer(fixture.randomKey(random));
+            bound = Arrays.compareUnsigned(bound, from) < 0 ? from : bound;
+            bounds.add(Arrays.compareUnsigned(bound, to) > 0 ? to : bound);
+        }
+        bounds.sort(Arrays::compareUnsigned);
+        var ranges = new ArrayList<byte[][]>();
+        for (int i = 0; i < count; i++) {
+            ranges.add(new byte[][] {bounds.get(2 * i), bounds.get(2 * i + 1)});
+        }
+        if (reverse) {
+            Collections.reverse(ranges);
+        }
+        if (random.nextInt(4) == 0) {
+            Collections.shuffle(ranges, new java.util.Random(random.nextLong()));
+        }
+        return ranges;
+    }
+
+    private static List<String> expected(ShardFixture fixture, byte[][] range, long readTs, boolean reverse) {
+        var lines = new ArrayList<String>();
+        for (byte[] key : fixture.history.keySet()) {
+            byte[] outer = fixture.outer(key);
+            Version version = fixture.visible(key, readTs);
+            if (version != null
+                    && Arrays.compareUnsigned(outer, range[0]) >= 0
+                    && (range[1].length == 0 || Arrays.compareUnsigned(outer, range[1]) < 0)) { // empty: to the end
+                lines.add(line(outer, version.commitTs(), version.value()));
+            }
+        }
+        if (reverse) {
+            Collections.reverse(lines);
+        }
+        return lines;
+    }
+
+    private static void gets(ShardFixture fixture, Snapshot snapshot, long readTs, SplittableRandom random) {
+        var statistics = new ReadStatistics();
+        try (PointReader reader = snapshot.pointReader(readTs, statistics);
+                var rows = new RowBuffer(snapshot.guard())) {
+            var keys = new ArrayList<>(fixture.history.keySet());
+            for (int i = 0; i < 20; i++) {
+                byte[] key = random.nextInt(4) == 0 || keys.isEmpty()
+                        ? fixture.randomKey(random)
+                        : keys.get(random.nextInt(keys.size()));
+                byte[] outer = fixture.outer(key);
+                Version version = Arrays.compareUnsigned(outer, snapshot.outerStart()) < 0
+                                || Arrays.compareUnsigned(outer, snapshot.outerEnd()) >= 0
+                        ? null
+                        : fixture.visible(key, readTs);
+
+                rows.clear();
+                boolean present = reader.get(outer, rows);
+
+                assertThat(present).isEqualTo(version != null);
+                assertThat(lines(rows))
+                        .isEqualTo(
+                                version == null
+                                        ? List.of()
+                                        : List.of(line(outer, version.commitTs(), version.value())));
+            }
+        }
+    }
+
+    private static List<String> lines(RowBuffer rows) {
+        var lines = new ArrayList<String>();
+        for (int i = 0; i < rows.rows(); i++) {
+            int key = rows.keyStarts()[i];
+            int value = rows.valueStarts()[i];
+            lines.add(line(
+                    Arrays.copyOfRange(rows.bytes(), key, key + rows.keyLengths()[i]),
+                    rows.commitTs()[i],
+                    Arrays.copyOfRange(rows.bytes(), value, value + rows.valueLengths()[i])));
+        }
+        return lines;
+    }
+
+    private static String line(byte[] key, long commitTs, byte[] value) {
+        return Dumps.hex(key) + " " + Long.toUnsignedString(commitTs) + " " + Dumps.value(value);
+    }
+}
