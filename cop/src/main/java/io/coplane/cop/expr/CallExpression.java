@@ -66,6 +66,7 @@ final class CallExpression extends Expression {
                 emptyNulls(bytes, rows);
             }
         }
+        context.startBatch();
         kernel.eval(context, args, rows, out);
         return out;
     }

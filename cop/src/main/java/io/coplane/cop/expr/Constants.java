@@ -1,6 +1,7 @@
 package io.coplane.cop.expr;
 
 import com.google.protobuf.ByteString;
+import io.coplane.cop.expr.kernel.Literals;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.proto.tipb.Expr;
@@ -10,12 +11,14 @@ import io.coplane.types.EvalType;
 import io.coplane.types.FieldType;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
+import io.coplane.types.column.DecimalColumn;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
+import io.coplane.types.decimal.DecimalColumns;
 
 /** Literals (expressions.md 1.3). */
 final class Constants {
-    private static final byte FLOAT_SIGN = (byte) 0x80;
+    private static final byte DURATION_FSP = 6;
 
     private Constants() {}
 
@@ -38,19 +41,19 @@ final class Constants {
         switch (tp) {
             case Int64 -> {
                 expect(evalType == EvalType.INT, tp, evalType);
-                ((LongColumn) column).values()[0] = comparableLong(longBytes(val, "int64"));
+                ((LongColumn) column).values()[0] = Literals.comparableLong(val);
             }
             case Uint64 -> {
                 expect(evalType == EvalType.INT, tp, evalType);
-                ((LongColumn) column).values()[0] = bigEndian(longBytes(val, "uint64"));
+                ((LongColumn) column).values()[0] = Literals.bigEndian(val, "uint64");
             }
             case MysqlBit -> {
                 expect(evalType == EvalType.INT, tp, evalType);
-                ((LongColumn) column).values()[0] = bits(val);
+                ((LongColumn) column).values()[0] = Literals.bits(val);
             }
             case Float32, Float64 -> {
                 expect(evalType == EvalType.REAL, tp, evalType);
-                double value = comparableDouble(longBytes(val, "float"));
+                double value = Literals.comparableDouble(val);
                 if (Double.isNaN(value)) {
                     column.setNull(0);
                 } else {
@@ -63,9 +66,21 @@ final class Constants {
             }
             case MysqlEnum -> {
                 expect(evalType == EvalType.ENUM, tp, evalType);
-                long ordinal = bigEndian(longBytes(val, "enum"));
+                long ordinal = Literals.bigEndian(val, "enum");
                 Columns.memberName(type.elems(), ordinal); // the reference looks it up here
                 ((LongColumn) column).values()[0] = ordinal;
+            }
+            case MysqlDecimal -> {
+                expect(evalType == EvalType.DECIMAL, tp, evalType);
+                DecimalColumns.store(Literals.decimal(val), (DecimalColumn) column, 0);
+            }
+            case MysqlDuration -> {
+                expect(evalType == EvalType.DURATION, tp, evalType);
+                if (val.size() < Long.BYTES) {
+                    throw Literals.undecodable("duration");
+                }
+                ((LongColumn) column).values()[0] = Literals.comparableLong(val);
+                ((LongColumn) column).fsp()[0] = DURATION_FSP;
             }
             default -> throw unexpected(tp, evalType);
         }
@@ -81,47 +96,5 @@ final class Constants {
     private static CoplaneException unexpected(ExprType tp, EvalType evalType) {
         return new CoplaneException(
                 ErrorCode.BAD_PLAN, "Unexpected ExprType " + tp.name() + " and EvalType " + evalType.label());
-    }
-
-    private static ByteString longBytes(ByteString val, String what) {
-        if (val.size() < Long.BYTES) {
-            throw undecodable(what);
-        }
-        return val;
-    }
-
-    private static CoplaneException undecodable(String what) {
-        return new CoplaneException(ErrorCode.BAD_PLAN, "Unable to decode " + what + " from the request");
-    }
-
-    /** The first eight bytes as a comparable int64. */
-    static long comparableLong(ByteString val) {
-        return bigEndian(val) ^ Long.MIN_VALUE;
-    }
-
-    /** The first eight bytes as a big-endian number. */
-    static long bigEndian(ByteString val) {
-        long value = 0;
-        for (int i = 0; i < Long.BYTES; i++) {
-            value = value << 8 | val.byteAt(i) & 0xff;
-        }
-        return value;
-    }
-
-    /** The first eight bytes as a comparable float64. */
-    static double comparableDouble(ByteString val) {
-        long bits = bigEndian(val);
-        return Double.longBitsToDouble((val.byteAt(0) & FLOAT_SIGN) != 0 ? bits & Long.MAX_VALUE : ~bits);
-    }
-
-    private static long bits(ByteString val) {
-        if (val.size() > Long.BYTES) {
-            throw undecodable("bit");
-        }
-        long value = 0;
-        for (int i = 0; i < val.size(); i++) {
-            value = value << 8 | val.byteAt(i) & 0xff;
-        }
-        return value;
     }
 }

@@ -1,6 +1,7 @@
 package io.coplane.cop.expr;
 
 import io.coplane.cop.expr.kernel.KernelContext;
+import io.coplane.cop.expr.kernel.Literals;
 import io.coplane.cop.expr.kernel.Preparation;
 import io.coplane.cop.expr.kernel.Signature;
 import io.coplane.nativecache.CoplaneException;
@@ -41,7 +42,7 @@ final class ExpressionCompiler {
         if (node.getVal().size() < Long.BYTES) {
             throw new CoplaneException(ErrorCode.BAD_PLAN, "Unable to decode column reference offset from the request");
         }
-        long index = Constants.comparableLong(node.getVal());
+        long index = Literals.comparableLong(node.getVal());
         if (index < 0 || index >= schema.size()) {
             throw new CoplaneException(
                     ErrorCode.BAD_PLAN,

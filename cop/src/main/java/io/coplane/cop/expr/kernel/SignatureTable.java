@@ -16,6 +16,22 @@ public final class SignatureTable {
         CompareKernels.declare(table);
         LogicKernels.declare(table);
         ArithmeticKernels.declare(table);
+        ControlKernels.declare(table);
+        RealKernels.declare(table);
+        IntegerKernels.declare(table);
+        SliceKernels.declare(table);
+        StringKernels.declare(table);
+        NumberTextKernels.declare(table);
+        SearchKernels.declare(table);
+        DecimalKernels.declare(table);
+        InKernels.declare(table);
+        ExtremeKernels.declare(table);
+        VectorKernels.declare(table);
+        DigestKernels.declare(table);
+        CompressKernels.declare(table);
+        InetKernels.declare(table);
+        UuidKernels.declare(table);
+        RegexpKernels.declare(table);
         return table;
     }
 
