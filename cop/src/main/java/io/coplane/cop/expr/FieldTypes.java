@@ -6,10 +6,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Field types from the wire. */
-final class FieldTypes {
+public final class FieldTypes {
     private FieldTypes() {}
 
-    static FieldType of(io.coplane.proto.tipb.FieldType wire) {
+    /** The type of a message. */
+    public static FieldType of(io.coplane.proto.tipb.FieldType wire) {
         List<byte[]> elems = new ArrayList<>();
         for (ByteString elem : wire.getElemsList()) {
             elems.add(elem.toByteArray());

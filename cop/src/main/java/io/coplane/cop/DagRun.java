@@ -1,0 +1,171 @@
+package io.coplane.cop;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import io.coplane.cop.encode.ChunkWriter;
+import io.coplane.cop.exec.Batch;
+import io.coplane.cop.exec.Drained;
+import io.coplane.cop.exec.ExecutionSummary;
+import io.coplane.cop.exec.ScanRange;
+import io.coplane.cop.plan.DagPlan;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.proto.coprocessor.KeyRange;
+import io.coplane.proto.coprocessor.Request;
+import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.proto.tipb.Error;
+import io.coplane.proto.tipb.ExecutorExecutionSummary;
+import io.coplane.proto.tipb.SelectResponse;
+import io.coplane.snapshot.DeadlineCheck;
+import io.coplane.types.ByteSink;
+import io.coplane.types.EvalException;
+
+/** The run loop of a DAG and its answer (coprocessor.md 3.3, 3.13). Used once. */
+final class DagRun {
+    private static final int FIRST_BATCH_ROWS = 32;
+    private static final int MAX_BATCH_ROWS = 1024;
+    private static final int ENCODE_TYPE_TAG = 1 << 3;
+    private static final int INTERMEDIATE_TAG = SelectResponse.INTERMEDIATE_OUTPUTS_FIELD_NUMBER << 3 | 2;
+
+    private final Request request;
+    private final DAGRequest dag;
+    private final DagPlan plan;
+    private final long maxResponseBytes;
+    private final DeadlineCheck deadline;
+    private boolean drained;
+
+    DagRun(Request request, DAGRequest dag, DagPlan plan, long maxResponseBytes, DeadlineCheck deadline) {
+        this.request = request;
+        this.dag = dag;
+        this.plan = plan;
+        this.maxResponseBytes = maxResponseBytes;
+        this.deadline = deadline;
+    }
+
+    /**
+     * Runs to the end of the data or of the page.
+     *
+     * @throws CoplaneException what is no evaluation error: DEADLINE, MEMORY_LIMIT, what reading files raises
+     */
+    Response.Builder run() {
+        try {
+            boolean closedEarly = loop();
+            return answer(closedEarly);
+        } catch (CoplaneException e) {
+            if (!Failures.isEvaluation(e)) {
+                throw e;
+            }
+            SelectResponse failed = SelectResponse.newBuilder()
+                    .setError(Error.newBuilder().setCode(Failures.mysqlCode(e)).setMsg(e.getMessage()))
+                    .build();
+            return Response.newBuilder().setData(failed.toByteString());
+        }
+    }
+
+    /** @return true if the answer was closed because of its size */
+    private boolean loop() {
+        long pagingBytes = plan.isRowByRow() ? request.getPagingSizeBytes() : 0;
+        boolean capped = plan.canCloseEarly();
+        int wanted = FIRST_BATCH_ROWS;
+        long rows = 0;
+        while (true) {
+            deadline.check();
+            Batch batch = plan.root().next(wanted);
+            if (batch.error() != null) {
+                throw batch.error();
+            }
+            if (batch.rows() > 0) {
+                plan.output().write(batch);
+                rows += batch.rows();
+            }
+            drained = batch.drained().stops();
+            long written = plan.output().chunks().length();
+            for (DagPlan.Channel channel : plan.channels()) {
+                Batch intermediate = channel.lookUp().takeIntermediate();
+                if (intermediate != null) {
+                    channel.writer().write(intermediate);
+                    rows += intermediate.rows();
+                }
+                written += channel.writer().chunks().length();
+            }
+            if (drained
+                    || reached(rows, request.getPagingSize())
+                    || reached(plan.reader().scannedRows(), request.getMaxKeysRead())
+                    || reached(plan.reader().scannedBytes(), pagingBytes)) {
+                drained = batch.drained() == Drained.DRAIN;
+                return false;
+            }
+            if (capped && written >= maxResponseBytes) {
+                return true;
+            }
+            wanted = Math.min(2 * wanted, MAX_BATCH_ROWS);
+        }
+    }
+
+    /** @param budget unsigned; 0 = none */
+    private static boolean reached(long count, long budget) {
+        return budget != 0 && Long.compareUnsigned(count, budget) >= 0;
+    }
+
+    private Response.Builder answer(boolean closedEarly) {
+        SelectResponse.Builder rest = SelectResponse.newBuilder().setEncodeType(plan.encodeType());
+        for (EvalException warning : plan.context().warnings()) {
+            rest.addWarnings(Error.newBuilder().setCode(warning.warningCode()).setMsg(warning.warningText()));
+        }
+        if (plan.context().warningCount() != 0) {
+            rest.setWarningCount(plan.context().warningCount());
+        }
+        for (long count : plan.reader().takeRangeRows()) {
+            rest.addOutputCounts(count);
+        }
+        if (dag.getCollectExecutionSummaries()) {
+            for (ExecutionSummary summary : plan.summaries()) {
+                rest.addExecutionSummaries(ExecutorExecutionSummary.newBuilder()
+                        .setTimeProcessedNs(summary.nanos())
+                        .setNumProducedRows(summary.producedRows())
+                        .setNumIterations(summary.iterations()));
+            }
+        }
+        Response.Builder response = Response.newBuilder().setData(join(rest.build()));
+        boolean budget = request.getPagingSize() != 0
+                || request.getMaxKeysRead() != 0
+                || plan.isRowByRow() && request.getPagingSizeBytes() != 0;
+        if (!drained && (budget || closedEarly)) {
+            ScanRange range = plan.reader().takeScannedRange();
+            response.setRange(KeyRange.newBuilder()
+                    .setStart(UnsafeByteOperations.unsafeWrap(range.start()))
+                    .setEnd(UnsafeByteOperations.unsafeWrap(range.end())));
+        }
+        return response;
+    }
+
+    /** The chunks as they were encoded, then everything else. */
+    private ByteString join(SelectResponse rest) {
+        ByteString data = copy(plan.output().chunks()).concat(rest.toByteString());
+        for (DagPlan.Channel channel : plan.channels()) {
+            data = data.concat(intermediate(channel.writer()));
+        }
+        return data;
+    }
+
+    private static ByteString copy(ByteSink sink) {
+        return ByteString.copyFrom(sink.bytes(), 0, sink.length());
+    }
+
+    private static ByteString intermediate(ChunkWriter writer) {
+        ByteString chunks = copy(writer.chunks());
+        ByteString.Output head = ByteString.newOutput();
+        int length = 2 + chunks.size();
+        head.write(INTERMEDIATE_TAG);
+        for (int left = length; ; left >>>= 7) {
+            if (left < 0x80) {
+                head.write(left);
+                break;
+            }
+            head.write(left & 0x7f | 0x80);
+        }
+        head.write(ENCODE_TYPE_TAG);
+        head.write(writer.encodeType().getNumber());
+        return head.toByteString().concat(chunks);
+    }
+}

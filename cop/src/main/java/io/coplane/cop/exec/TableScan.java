@@ -1,0 +1,256 @@
+package io.coplane.cop.exec;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.types.EvalContext;
+import io.coplane.types.codec.Datums;
+import io.coplane.types.codec.RawColumn;
+import io.coplane.types.codec.RowV1Reader;
+import io.coplane.types.codec.RowV2View;
+import io.coplane.types.codec.TableKeys;
+import io.coplane.types.column.LongColumn;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Scan of table rows (coprocessor.md 3.5). */
+public final class TableScan extends ScanExecutor {
+    private static final long EXTRA_PHYSICAL_TABLE_ID = -3;
+    private static final long EXTRA_COMMIT_TS = -5;
+    /** Bit n is set if an integer cell may have n bytes. */
+    private static final int INTEGER_LENGTHS = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8;
+
+    private final List<ScanColumn> columns;
+    private final int prefixBytes;
+    private final boolean keyOnly;
+    /** Columns read from the value. */
+    private final int[] wanted;
+
+    private final long[] wantedIds;
+    private final boolean[] wantedInteger;
+    private final int[] hints;
+    private final int[] handleColumns;
+    private final int[] tableIdColumns;
+    private final int[] commitTsColumns;
+    /** For each datum of the common handle its column, or -1. */
+    private final int[] commonHandleColumns;
+
+    private final int[] handleStarts;
+    private final int[] handleLengths;
+
+    private final RawColumn[] raw;
+    private final LongColumn[] decoded;
+    private final boolean[] filled;
+    private final RowV2View view = new RowV2View();
+    private final RowV1Reader v1 = new RowV1Reader();
+    private final Map<Long, Integer> columnById = new HashMap<>();
+
+    /**
+     * @param columns what to return
+     * @param primaryColumnIds columns of a common handle, in key order
+     * @param primaryPrefixColumnIds those of them of which the key holds a prefix only
+     * @param prefixBytes bytes of the keyspace prefix in keys
+     */
+    public TableScan(
+            List<ScanColumn> columns,
+            List<Long> primaryColumnIds,
+            List<Long> primaryPrefixColumnIds,
+            int prefixBytes,
+            RangesReader reader,
+            ExecutionSummary summary,
+            EvalContext context,
+            MemoryGuard guard) {
+        super(ScanColumn.types(columns), summary, context, guard, reader);
+        this.columns = List.copyOf(columns);
+        this.prefixBytes = prefixBytes;
+        int count = columns.size();
+        raw = new RawColumn[count];
+        decoded = new LongColumn[count];
+        filled = new boolean[count];
+        List<Integer> handles = new ArrayList<>();
+        List<Integer> tableIds = new ArrayList<>();
+        List<Integer> commits = new ArrayList<>();
+        boolean needsValue = false;
+        for (int i = 0; i < count; i++) {
+            ScanColumn column = columns.get(i);
+            if (column.pkHandle()) {
+                handles.add(i);
+            } else if (column.id() == EXTRA_PHYSICAL_TABLE_ID) {
+                tableIds.add(i);
+            } else if (column.id() == EXTRA_COMMIT_TS) {
+                commits.add(i);
+            } else {
+                columnById.put(column.id(), i);
+                needsValue |= !primaryColumnIds.contains(column.id())
+                        || primaryPrefixColumnIds.contains(column.id())
+                        || column.needsRestoredData();
+                raw[i] = new RawColumn();
+                raw[i].setDefaultDatum(column.defaultDatum());
+                continue;
+            }
+            decoded[i] = new LongColumn();
+        }
+        keyOnly = !needsValue;
+        handleColumns = ints(handles);
+        tableIdColumns = ints(tableIds);
+        commitTsColumns = ints(commits);
+        wanted = keyOnly
+                ? new int[0]
+                : columnById.values().stream().mapToInt(i -> i).sorted().toArray();
+        wantedIds = new long[wanted.length];
+        wantedInteger = new boolean[wanted.length];
+        hints = new int[wanted.length];
+        for (int i = 0; i < wanted.length; i++) {
+            wantedIds[i] = columns.get(wanted[i]).id();
+            wantedInteger[i] = columns.get(wanted[i]).storedAsInteger();
+            hints[i] = i;
+        }
+        commonHandleColumns = new int[primaryColumnIds.size()];
+        for (int i = 0; i < commonHandleColumns.length; i++) {
+            long id = primaryColumnIds.get(i);
+            Integer column = columnById.get(id);
+            commonHandleColumns[i] = column == null || primaryPrefixColumnIds.contains(id) ? -1 : column;
+        }
+        handleStarts = new int[commonHandleColumns.length];
+        handleLengths = new int[commonHandleColumns.length];
+    }
+
+    private static int[] ints(List<Integer> list) {
+        return list.stream().mapToInt(i -> i).toArray();
+    }
+
+    @Override
+    void beginBatch(int count) {
+        for (int i = 0; i < raw.length; i++) {
+            if (raw[i] != null) {
+                raw[i].resetBorrowed(count, rows.bytes());
+            } else {
+                decoded[i].reset(count);
+            }
+        }
+    }
+
+    @Override
+    void row(int row) {
+        byte[] bytes = rows.bytes();
+        int keyStart = rows.keyStarts()[row] + prefixBytes;
+        int keyLength = rows.keyLengths()[row] - prefixBytes;
+        Arrays.fill(filled, false);
+        if (!keyOnly) {
+            value(bytes, rows.valueStarts()[row], rows.valueLengths()[row]);
+        }
+        if (handleColumns.length > 0) {
+            long handle = TableKeys.intHandle(bytes, keyStart, keyLength);
+            for (int column : handleColumns) {
+                decoded[column].values()[row] = handle;
+            }
+        } else if (commonHandleColumns.length > 0) {
+            commonHandle(bytes, keyStart, keyLength);
+        } else {
+            TableKeys.checkRecordKey(bytes, keyStart, keyLength);
+        }
+        for (int column : tableIdColumns) {
+            decoded[column].values()[row] = TableKeys.tableId(bytes, keyStart, keyLength);
+        }
+        for (int column : commitTsColumns) {
+            decoded[column].values()[row] = rows.commitTs()[row];
+        }
+        for (int i = 0; i < raw.length; i++) {
+            if (raw[i] != null && !filled[i]) {
+                missing(i);
+            }
+        }
+    }
+
+    private void value(byte[] bytes, int start, int length) {
+        if (RowV2View.isV2(bytes, start, length)) {
+            view.wrap(bytes, start, length);
+            for (int i = 0; i < wanted.length; i++) {
+                int column = wanted[i];
+                int cell = view.find(wantedIds[i], hints[i]);
+                if (cell >= 0) {
+                    hints[i] = view.foundPosition();
+                    if (wantedInteger[i] && (cell > 8 || (INTEGER_LENGTHS >>> cell & 1) == 0)) {
+                        throw badInteger(column);
+                    }
+                    raw[column].addCell(view.cellStart(), cell);
+                    filled[column] = true;
+                } else if (cell == RowV2View.NULL) {
+                    raw[column].addNull();
+                    filled[column] = true;
+                }
+            }
+        } else if (length > 1 || length == 1 && bytes[start] != 0) {
+            int open = wanted.length;
+            v1.wrap(bytes, start, length);
+            while (open > 0 && v1.next()) {
+                Integer column = columnById.get(v1.columnId());
+                if (column != null && !filled[column]) {
+                    raw[column].addDatum(v1.datumStart(), v1.datumLength());
+                    filled[column] = true;
+                    open--;
+                }
+            }
+        }
+    }
+
+    private CoplaneException badInteger(int column) {
+        String kind = columns.get(column).readsSigned() ? "i64" : "u64";
+        return new CoplaneException(ErrorCode.CORRUPT_ROW, "Failed to decode row v2 data as " + kind);
+    }
+
+    private void commonHandle(byte[] bytes, int keyStart, int keyLength) {
+        TableKeys.checkRecordKey(bytes, keyStart, keyLength);
+        Datums.split(
+                bytes,
+                keyStart + TableKeys.HANDLE_AT,
+                keyStart + keyLength,
+                handleStarts,
+                handleLengths,
+                commonHandleColumns.length);
+        for (int i = 0; i < commonHandleColumns.length; i++) {
+            int column = commonHandleColumns[i];
+            if (column >= 0 && !filled[column]) {
+                raw[column].addDatum(handleStarts[i], handleLengths[i]);
+                filled[column] = true;
+            }
+        }
+    }
+
+    private void missing(int i) {
+        ScanColumn column = columns.get(i);
+        if (column.hasDefault()) {
+            raw[i].addDefault();
+        } else if (!column.type().isNotNull()) {
+            raw[i].addNull();
+        } else {
+            throw new CoplaneException(
+                    ErrorCode.CORRUPT_ROW, "Data is corrupted, missing data for NOT NULL column (offset = " + i + ")");
+        }
+    }
+
+    @Override
+    void endBatch(int count) {
+        for (int i = 0; i < raw.length; i++) {
+            if (raw[i] != null) {
+                raw[i].truncate(count);
+                batch.lazy(i).setRaw(raw[i]);
+            } else {
+                decoded[i].resize(count);
+                batch.lazy(i).setDecoded(decoded[i]);
+            }
+        }
+    }
+
+    @Override
+    long columnBytes() {
+        long bytes = 0;
+        for (int i = 0; i < raw.length; i++) {
+            bytes += raw[i] != null ? raw[i].heapBytes() : decoded[i].heapBytes();
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,68 @@
+package io.coplane.cop.plan;
+
+import io.coplane.nativecache.Clock;
+import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.types.EvalContext;
+import io.coplane.types.EvalException;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+
+/** Evaluation contexts of requests (coprocessor.md 3.1). */
+public final class Contexts {
+    private static final int UNKNOWN_ZONE = 1298;
+    private static final int MAX_OFFSET_SECONDS = 18 * 3600;
+
+    private Contexts() {}
+
+    /**
+     * The context of a DAG.
+     *
+     * @throws EvalException 1298 for a time zone that does not exist
+     */
+    public static EvalContext of(DAGRequest dag, Clock clock) {
+        long maxWarnings = dag.hasMaxWarningCount() ? dag.getMaxWarningCount() : EvalContext.DEFAULT_MAX_WARNINGS;
+        int increment = dag.hasDivPrecisionIncrement()
+                ? dag.getDivPrecisionIncrement() & 0xff
+                : EvalContext.DEFAULT_DIV_PRECISION_INCREMENT;
+        return new EvalContext(
+                dag.getFlags(),
+                dag.getSqlMode(),
+                zone(dag),
+                (int) Math.min(Integer.MAX_VALUE, maxWarnings < 0 ? Long.MAX_VALUE : maxWarnings),
+                increment,
+                clock);
+    }
+
+    /** The context of analyze: UTC, no flags. */
+    public static EvalContext plain(Clock clock) {
+        return new EvalContext(
+                0,
+                0,
+                ZoneOffset.UTC,
+                EvalContext.DEFAULT_MAX_WARNINGS,
+                EvalContext.DEFAULT_DIV_PRECISION_INCREMENT,
+                clock);
+    }
+
+    private static ZoneId zone(DAGRequest dag) {
+        String name = dag.getTimeZoneName();
+        if (!name.isEmpty()) {
+            if (name.equalsIgnoreCase("system")) {
+                return ZoneId.systemDefault();
+            }
+            if (!ZoneId.getAvailableZoneIds().contains(name)) {
+                throw unknown(name);
+            }
+            return ZoneId.of(name);
+        }
+        long offset = dag.getTimeZoneOffset();
+        if (offset < -MAX_OFFSET_SECONDS || offset > MAX_OFFSET_SECONDS) {
+            throw unknown("offset " + offset + "s");
+        }
+        return ZoneOffset.ofTotalSeconds((int) offset);
+    }
+
+    private static EvalException unknown(String zone) {
+        return EvalException.coded(UNKNOWN_ZONE, "unknown or incorrect time zone: " + zone);
+    }
+}
