@@ -1,6 +1,7 @@
 package io.coplane.sst;
 
-import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.github.luben.zstd.ZstdException;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
@@ -107,15 +108,24 @@ final class BlockLoader {
     }
 
     private static long zstd(MemorySegment stored, long from, long to, NativeScratch body, String file, long offset) {
-        long bytes = ZstdFrame.contentBytes(stored, from, to, file, offset);
-        MemorySegment into = body.atLeast(bytes);
-        long decoded = Zstd.decompressUnsafe(into.address(), bytes, stored.address() + from, to - from);
-        if (Zstd.isError(decoded)) {
-            throw FileErrors.format(file, offset, "zstd block is broken: " + Zstd.getErrorName(decoded));
+        if (to - from > Integer.MAX_VALUE) {
+            throw FileErrors.format(file, offset, "zstd block has a wrong length: bytes=" + (to - from));
         }
-        if (decoded != bytes) {
-            throw FileErrors.format(
-                    file, offset, "zstd block has another length: bytes=" + bytes + " decoded=" + decoded);
+        long bytes = ZstdFrame.contentBytes(stored, from, to, file, offset);
+        body.atLeast(bytes);
+        int source = (int) (to - from);
+        var input = stored.asSlice(from, source).asByteBuffer();
+        ZstdDecompressCtx context = ZstdContexts.take();
+        try {
+            int decoded = context.decompressDirectByteBuffer(body.buffer(), 0, (int) bytes, input, 0, source);
+            if (decoded != bytes) {
+                throw FileErrors.format(
+                        file, offset, "zstd block has another length: bytes=" + bytes + " decoded=" + decoded);
+            }
+        } catch (ZstdException e) {
+            throw FileErrors.format(file, offset, "zstd block is broken", e);
+        } finally {
+            ZstdContexts.giveBack(context);
         }
         return bytes;
     }
