@@ -1,0 +1,80 @@
+package io.coplane.worker;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
+import ch.qos.logback.classic.spi.Configurator;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.ConsoleAppender;
+import ch.qos.logback.core.spi.ContextAwareBase;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Logging, set up in code: no XML to parse at start. Standard output and level info until {@link #configure} (worker.md 1). Logback finds this
+ * class as a service.
+ */
+public final class Logs extends ContextAwareBase implements Configurator {
+    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level [%thread] %logger{0} - %msg%n";
+
+    /** Made by Logback. */
+    public Logs() {}
+
+    @Override
+    public ExecutionStatus configure(LoggerContext context) {
+        ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+        console.setEncoder(encoder(context));
+        install(context, Level.INFO, console);
+        return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /**
+     * Applies the configuration.
+     *
+     * @param level a level's name in any case, or empty for info
+     * @param file log file, or empty for standard output
+     */
+    static void configure(String level, String file) {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        Level parsed = level(level);
+        if (file.isEmpty()) {
+            context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(parsed);
+            return;
+        }
+        RotatingFile rotating = new RotatingFile(Path.of(file), encoder(context));
+        install(context, parsed, rotating);
+    }
+
+    private static Level level(String name) {
+        return switch (name.toLowerCase(Locale.ROOT)) {
+            case "", "info" -> Level.INFO;
+            case "trace" -> Level.TRACE;
+            case "debug" -> Level.DEBUG;
+            case "warn", "warning" -> Level.WARN;
+            case "error", "critical", "fatal" -> Level.ERROR;
+            default -> throw new CoplaneException(ErrorCode.BAD_CONFIG, "log-level is no level: value=" + name);
+        };
+    }
+
+    private static PatternLayoutEncoder encoder(LoggerContext context) {
+        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+        encoder.setContext(context);
+        encoder.setPattern(PATTERN);
+        encoder.start();
+        return encoder;
+    }
+
+    private static void install(LoggerContext context, Level level, Appender<ILoggingEvent> appender) {
+        appender.setContext(context);
+        appender.start();
+        ch.qos.logback.classic.Logger root = context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+        root.detachAndStopAllAppenders();
+        root.addAppender(appender);
+        root.setLevel(level);
+        context.getLogger("io.netty").setLevel(Level.WARN);
+    }
+}

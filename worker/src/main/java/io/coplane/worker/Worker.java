@@ -1,0 +1,118 @@
+package io.coplane.worker;
+
+import io.coplane.engine.DataPlane;
+import io.coplane.engine.DataPlaneConfig;
+import io.coplane.nativecache.Clock;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.worker.config.Machine;
+import io.coplane.worker.config.OwnConfig;
+import io.coplane.worker.config.WorkerConfig;
+import io.coplane.worker.http.HttpLimits;
+import io.coplane.worker.http.HttpServer;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A running worker: store, data plane, HTTP server. Owns all three until {@link #close()}. Thread-safe. */
+public final class Worker implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Worker.class);
+
+    private final Deque<AutoCloseable> owned = new ArrayDeque<>();
+    private DataPlane plane;
+    private HttpServer server;
+
+    private Worker() {}
+
+    /**
+     * Starts a worker.
+     *
+     * @throws CoplaneException BAD_CONFIG for what can't be: a backend that is not built, a directory that is not there, an address in use
+     */
+    public static Worker start(WorkerConfig config, Machine machine) {
+        Worker worker = new Worker();
+        try {
+            worker.open(config, machine);
+            return worker;
+        } catch (RuntimeException e) {
+            worker.close();
+            throw e;
+        }
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return server.address();
+    }
+
+    /** What all requests hold. */
+    public MemoryLimiter memory() {
+        return plane.memory();
+    }
+
+    /** Stops accepting, finishes what is in work, closes the data plane, then the store. Idempotent. */
+    @Override
+    public void close() {
+        while (!owned.isEmpty()) {
+            AutoCloseable next = owned.pop();
+            try {
+                next.close();
+            } catch (Exception e) {
+                LOG.error("can't close: what={}", next, e);
+            }
+        }
+    }
+
+    private void open(WorkerConfig config, Machine machine) {
+        if (config.security().isTls()) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG,
+                    "security: TLS is not built yet: leave ca-path, cert-path and key-path empty");
+        }
+        config.dfs().requireBuilt();
+        Path root = Path.of(config.dfs().localDir());
+        if (!Files.isDirectory(root)) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, "dfs.local-dir is no directory: value=" + root);
+        }
+        OwnConfig own = config.own();
+        DataPlaneConfig planeConfig = config.dataPlane(machine);
+        ObjectStore store = new DirectoryStore(root, config.dfs().prefix(), own.storeThreads());
+        owned.push(store);
+        PrometheusRegistry registry = new PrometheusRegistry();
+        ProcessMetrics.register(registry, machine);
+        Clock clock = own.fixedClockMicros().isPresent()
+                ? new FixedClock(own.fixedClockMicros().getAsLong())
+                : Clock.system();
+        plane = DataPlane.open(planeConfig, store, clock, registry);
+        owned.push(plane);
+        HttpLimits limits = new HttpLimits(
+                own.maxBodyBytes(),
+                own.maxHeaderBytes(),
+                own.maxConnections(),
+                own.headTimeout(),
+                own.bodyIdleTimeout(),
+                own.writeIdleTimeout());
+        server = HttpServer.builder(plane::coprocessor, plane.memory(), limits)
+                .metrics(registry)
+                .statusPage(() -> StatusPage.html(plane, server))
+                .clock(clock)
+                .ioThreads(own.ioThreads() > 0 ? own.ioThreads() : (int) Math.ceil(machine.cpuQuota()))
+                .shutdownTimeout(own.shutdownTimeout())
+                .start(config.addr());
+        owned.push(server);
+        LOG.info(
+                "listening: addr={} threads={} memoryCapBytes={} store={}",
+                server.address(),
+                planeConfig.workerThreads(),
+                planeConfig.memoryCapBytes(),
+                root);
+    }
+}

@@ -1,0 +1,49 @@
+package io.coplane.worker.config;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+
+/**
+ * Table {@code coplane}: settings that the reference does not have.
+ *
+ * @param maxBodyBytes a larger request body is refused with 413; 1 KiB .. 2,147,479,552
+ * @param maxHeaderBytes all header lines of a request together; 1 KiB .. 16 MiB
+ * @param maxConnections more are closed at once; at least 1
+ * @param ioThreads threads that read and write sockets; 0 = one a core
+ * @param headTimeout a connection without a complete request head for so long is closed; the reference's 600 s
+ * @param bodyIdleTimeout a request whose body stands still for so long is given up
+ * @param writeIdleTimeout a response that the client does not take for so long is given up
+ * @param shutdownTimeout requests in work may take so long after a signal
+ * @param storeThreads threads that read the local directory; 1 .. 1,024
+ * @param fixedClockMicros the wall clock's constant value for replaying recorded requests; microseconds since 1970. Empty: the machine's clock
+ */
+public record OwnConfig(
+        long maxBodyBytes,
+        int maxHeaderBytes,
+        int maxConnections,
+        int ioThreads,
+        Duration headTimeout,
+        Duration bodyIdleTimeout,
+        Duration writeIdleTimeout,
+        Duration shutdownTimeout,
+        int storeThreads,
+        OptionalLong fixedClockMicros) {
+    private static final long MOST_BODY_BYTES = Integer.MAX_VALUE - 4095L; // one buffer
+    private static final long DEFAULT_BODY_BYTES = 1L << 30;
+    private static final long KIB = 1024;
+
+    static OwnConfig from(TomlTable table) {
+        long fixed = table.integer("fixed-clock-micros", Long.MIN_VALUE, 0, Long.MAX_VALUE / 1024);
+        return new OwnConfig(
+                table.bytes("max-body-size", DEFAULT_BODY_BYTES, KIB, MOST_BODY_BYTES),
+                (int) table.bytes("max-header-size", 64 * KIB, KIB, 16 * KIB * KIB),
+                (int) table.integer("max-connections", 16_384, 1, Integer.MAX_VALUE),
+                (int) table.integer("io-threads", 0, 0, 1024),
+                table.duration("head-timeout", Duration.ofSeconds(600)),
+                table.duration("body-idle-timeout", Duration.ofSeconds(60)),
+                table.duration("write-idle-timeout", Duration.ofSeconds(60)),
+                table.duration("shutdown-timeout", Duration.ofSeconds(60)),
+                (int) table.integer("store-threads", 16, 1, 1024),
+                fixed == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(fixed));
+    }
+}

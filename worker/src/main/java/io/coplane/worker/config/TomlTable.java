@@ -1,0 +1,198 @@
+package io.coplane.worker.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * One table of the configuration file. A missing key is its default; a value of the wrong kind is an error that names the key. Borrows its
+ * nodes. One thread.
+ */
+final class TomlTable {
+    private static final long MOST_KEYSPACE_ID = 0xffff_ffffL;
+
+    private final ObjectNode node;
+    private final String path;
+
+    TomlTable(ObjectNode node, String path) {
+        this.node = node;
+        this.path = path;
+    }
+
+    /** A table below this one; empty where there is none. */
+    TomlTable table(String key) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return new TomlTable(JsonNodeFactory.instance.objectNode(), path + key + ".");
+        }
+        if (value instanceof ObjectNode table) {
+            return new TomlTable(table, path + key + ".");
+        }
+        throw bad(key, "a table", value);
+    }
+
+    /** Overrides a value below this table. */
+    void set(String key, String value) {
+        node.put(key, value);
+    }
+
+    /** Overrides a value below this table. */
+    void set(String key, boolean value) {
+        node.put(key, value);
+    }
+
+    /** A table below this one, made where there is none, whose values can be overridden. */
+    TomlTable writable(String key) {
+        JsonNode value = node.get(key);
+        return value == null ? new TomlTable(node.putObject(key), path + key + ".") : table(key);
+    }
+
+    String text(String key, String fallback) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (!value.isTextual()) {
+            throw bad(key, "a string", value);
+        }
+        return value.textValue();
+    }
+
+    boolean flag(String key, boolean fallback) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (!value.isBoolean()) {
+            throw bad(key, "true or false", value);
+        }
+        return value.booleanValue();
+    }
+
+    long integer(String key, long fallback, long min, long max) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (!value.isIntegralNumber()
+                || !value.canConvertToLong()
+                || value.longValue() < min
+                || value.longValue() > max) {
+            throw bad(key, "an integer of " + min + " .. " + max, value);
+        }
+        return value.longValue();
+    }
+
+    double number(String key, double fallback) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (!value.isNumber() || !Double.isFinite(value.doubleValue())) {
+            throw bad(key, "a number", value);
+        }
+        return value.doubleValue();
+    }
+
+    long bytes(String key, long fallback, long min, long max) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (value.isTextual()) {
+            return bounded(key, parsed(key, () -> SizeText.parse(value.textValue())), min, max);
+        }
+        return integer(key, fallback, min, max);
+    }
+
+    SizeOrPercent sizeOrPercent(String key, SizeOrPercent fallback) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (value.isTextual()) {
+            return parsed(key, () -> SizeOrPercent.parse(value.textValue()));
+        }
+        return SizeOrPercent.ofBytes(integer(key, 0, 0, Long.MAX_VALUE));
+    }
+
+    Duration duration(String key, Duration fallback) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return fallback;
+        }
+        if (!value.isTextual()) {
+            throw bad(key, "a duration like \"1h30m\"", value);
+        }
+        return parsed(key, () -> DurationText.parse(value.textValue()));
+    }
+
+    List<String> texts(String key) {
+        List<String> texts = new ArrayList<>();
+        for (JsonNode item : items(key)) {
+            if (!item.isTextual()) {
+                throw bad(key, "a list of strings", item);
+            }
+            texts.add(item.textValue());
+        }
+        return texts;
+    }
+
+    /** Unsigned 32-bit ids, as ints of the same bits. */
+    Set<Integer> keyspaceIds(String key) {
+        Set<Integer> ids = new HashSet<>();
+        for (JsonNode item : items(key)) {
+            if (!item.isIntegralNumber()
+                    || !item.canConvertToLong()
+                    || item.longValue() < 0
+                    || item.longValue() > MOST_KEYSPACE_ID) {
+                throw bad(key, "a list of unsigned 32-bit ids", item);
+            }
+            ids.add((int) item.longValue());
+        }
+        return ids;
+    }
+
+    private Iterable<JsonNode> items(String key) {
+        JsonNode value = node.get(key);
+        if (value == null) {
+            return List.of();
+        }
+        if (!value.isArray()) {
+            throw bad(key, "a list", value);
+        }
+        return value;
+    }
+
+    private interface Parser<T> {
+        T parse();
+    }
+
+    private <T> T parsed(String key, Parser<T> parser) {
+        try {
+            return parser.parse();
+        } catch (CoplaneException e) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, path + key + ": " + e.getMessage(), e);
+        }
+    }
+
+    private long bounded(String key, long value, long min, long max) {
+        if (value < min || value > max) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG,
+                    path + key + " is out of bounds: value=" + value + " min=" + min + " max=" + max);
+        }
+        return value;
+    }
+
+    private CoplaneException bad(String key, String wanted, JsonNode value) {
+        return new CoplaneException(ErrorCode.BAD_CONFIG, path + key + " must be " + wanted + ": value=" + value);
+    }
+}

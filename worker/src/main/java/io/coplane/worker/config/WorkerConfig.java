@@ -1,0 +1,73 @@
+package io.coplane.worker.config;
+
+import io.coplane.engine.BlackList;
+import io.coplane.engine.DataPlaneConfig;
+import java.net.InetSocketAddress;
+
+/**
+ * The whole configuration, checked (worker.md 4.2). Keys that nothing of ours uses yet are not here; in the file they are ignored.
+ *
+ * @param addr HTTP listen address
+ * @param logFile log file; empty = standard output
+ * @param logLevel level's name; empty = info
+ * @param dataDir root of local state; empty = none
+ * @param copMaxRespBytes size at which a response is closed early; at least 1
+ * @param copTopnMaxPushdownRows worker.md 8; 0 = off
+ * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
+ * @param memoryUpperThreshold cap of the memory limiter
+ */
+public record WorkerConfig(
+        InetSocketAddress addr,
+        String logFile,
+        String logLevel,
+        String dataDir,
+        long copMaxRespBytes,
+        long copTopnMaxPushdownRows,
+        double threadPoolSizeFactor,
+        SizeOrPercent memoryUpperThreshold,
+        SecurityConfig security,
+        DfsConfig dfs,
+        LimiterConfig limiter,
+        BlackList blackList,
+        OwnConfig own) {
+    private static final double MOST_THREADS_PER_CORE = 8;
+    private static final double DEFAULT_MEMORY_PERCENT = 80;
+
+    static WorkerConfig from(TomlTable root) {
+        return new WorkerConfig(
+                Addresses.parse("addr", root.text("addr", "0.0.0.0:19000")),
+                root.text("log-file", ""),
+                root.text("log-level", ""),
+                root.text("data-dir", ""),
+                root.bytes("cop-max-resp-size", DataPlaneConfig.DEFAULT_MAX_RESPONSE_BYTES, 1, Integer.MAX_VALUE),
+                root.integer("cop-topn-max-pushdown-rows", 0, 0, Long.MAX_VALUE),
+                root.number("thread-pool-size-factor", 1),
+                root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),
+                SecurityConfig.from(root.table("security")),
+                DfsConfig.from(root.table("dfs")),
+                LimiterConfig.from(root.table("worker-limiter")),
+                blackList(root.table("black-list")),
+                OwnConfig.from(root.table("coplane")));
+    }
+
+    /** What the data plane is built from on {@code machine}. */
+    public DataPlaneConfig dataPlane(Machine machine) {
+        double factor = Math.clamp(threadPoolSizeFactor, 1, MOST_THREADS_PER_CORE);
+        return new DataPlaneConfig(
+                (int) Math.clamp(machine.cpuQuota() * factor, 1, 4096),
+                memoryUpperThreshold.resolve(machine.memoryBytes()),
+                DataPlaneConfig.permits(machine.cpuQuota(), limiter.globalConcurrencyFactor()),
+                DataPlaneConfig.permits(machine.cpuQuota(), limiter.keyspaceConcurrencyFactor()),
+                copMaxRespBytes,
+                copTopnMaxPushdownRows,
+                blackList,
+                security.masterKey().resolve());
+    }
+
+    private static BlackList blackList(TomlTable table) {
+        return new BlackList(
+                table.table("remote-cop").keyspaceIds("keyspace-ids"),
+                table.table("analyze").keyspaceIds("keyspace-ids"),
+                table.table("checksum").keyspaceIds("keyspace-ids"));
+    }
+}
