@@ -1,7 +1,6 @@
 package io.coplane.snapshot;
 
 import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
@@ -23,32 +22,24 @@ final class MemTables {
      *  9      8  commitTs  little-endian
      * </pre>
      */
-    private static final byte USER_META_FORMAT = 1;
+    static final byte USER_META_FORMAT = 1;
 
     private static final int START_TS_AT = 1;
-    private static final int COMMIT_TS_AT = START_TS_AT + Long.BYTES;
-    private static final int USER_META_BYTES = COMMIT_TS_AT + Long.BYTES;
+    static final int COMMIT_TS_AT = START_TS_AT + Long.BYTES;
+    static final int USER_META_BYTES = COMMIT_TS_AT + Long.BYTES;
     private static final int CHECK_INTERVAL = 1 << 16;
 
     private MemTables() {}
 
     /**
-     * Decodes {@code mem_data} into the arena.
+     * Decodes the rows of {@code mem_data} into the arena.
      *
-     * @param memData borrowed during the call
+     * @param part the rows part; borrowed during the call
      * @return the memtable, or nothing if there are no rows
-     * @throws CoplaneException BAD_MEM_DATA, MEMORY_LIMIT, DEADLINE; UNSUPPORTED if there are references to txn files
+     * @throws CoplaneException BAD_MEM_DATA, MEMORY_LIMIT, DEADLINE
      */
-    static List<TableSource> rebuild(
-            MemorySegment memData, MemoryGuard guard, NativeArena arena, DeadlineCheck deadline) {
-        MemDataParts parts = MemDataParts.split(memData);
-        if (parts.txnFileRefs().byteSize() > 0) {
-            throw new CoplaneException(
-                    ErrorCode.UNSUPPORTED,
-                    "txn files are not supported: refBytes="
-                            + parts.txnFileRefs().byteSize());
-        }
-        try (MemRows rows = MemRows.decode(parts.rows(), guard);
+    static List<TableSource> rebuild(MemorySegment part, MemoryGuard guard, NativeArena arena, DeadlineCheck deadline) {
+        try (MemRows rows = MemRows.decode(part, guard);
                 var builder = new MemTableBuilder(guard)) {
             int count = rows.count();
             if (count == 0) {

@@ -52,20 +52,29 @@ public final class PointReader implements AutoCloseable {
         return present;
     }
 
-    /** The newest version of an inner key, perhaps a tombstone; null if absent. Valid until the next call. */
+    /**
+     * The newest version of an inner key, perhaps a tombstone; null if absent. Valid until the next call. The first source that has one wins, but
+     * for memtable and txn files, of which the newest version wins.
+     */
     TableCursor find(byte[] innerKey) {
         long hash = Fingerprint64.hash(innerKey);
+        TableCursor newest = null;
         for (int s = 0; s < cursors.length; s++) {
-            if (sources.get(s).spans(innerKey)) {
+            TableSource source = sources.get(s);
+            if (newest != null && !source.isMemTable()) {
+                break;
+            }
+            if (source.spans(innerKey)) {
                 if (cursors[s] == null) {
-                    cursors[s] = sources.get(s).cursor(false, arena);
+                    cursors[s] = source.cursor(false, arena);
                 }
-                if (cursors[s].find(innerKey, 0, innerKey.length, hash, readTs)) {
-                    return cursors[s];
+                if (cursors[s].find(innerKey, 0, innerKey.length, hash, readTs)
+                        && (newest == null || Long.compareUnsigned(cursors[s].version(), newest.version()) > 0)) {
+                    newest = cursors[s];
                 }
             }
         }
-        return null;
+        return newest;
     }
 
     private boolean isInShard(byte[] key) {

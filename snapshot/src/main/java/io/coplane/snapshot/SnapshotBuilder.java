@@ -9,6 +9,7 @@ import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.ShardKey;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -75,7 +76,7 @@ public final class SnapshotBuilder {
             return;
         }
         CompletableFuture<Void> ended = load.startReads(store);
-        load.rebuildMemTable(memData);
+        load.rebuildMemTable();
         ended.whenComplete((none, failed) -> {
                     try {
                         pool.execute(() -> load.finish(result));
@@ -86,7 +87,7 @@ public final class SnapshotBuilder {
                 .exceptionally(ignored -> null); // each read's failure is looked at by finish
     }
 
-    /** Parses, admits, unwraps the key: what needs no file (snapshot.md 4.1, steps 1 to 3). */
+    /** Parses, admits, unwraps the key: what needs no file (snapshot.md 4.1). */
     private SnapshotLoad open(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
         deadline.check();
         ShardFiles shard = ShardFiles.parse(snapData, prepare);
@@ -101,7 +102,9 @@ public final class SnapshotBuilder {
                                     + Long.toUnsignedString(file.id()));
                 }
             }
-            return new SnapshotLoad(shard, key, guard, new NativeArena(guard), deadline);
+            MemDataParts parts = MemDataParts.split(memData);
+            List<TxnFile> txnFiles = TxnFile.parse(parts.txnFileRefs());
+            return new SnapshotLoad(shard, key, parts.rows(), txnFiles, guard, new NativeArena(guard), deadline);
         } catch (RuntimeException | OutOfMemoryError e) {
             guard.close();
             throw e;

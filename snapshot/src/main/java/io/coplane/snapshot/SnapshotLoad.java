@@ -12,11 +12,15 @@ import io.coplane.sst.ColumnFamily;
 import io.coplane.sst.L0Reader;
 import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstReader;
+import io.coplane.sst.TxnChunkReader;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -32,22 +36,37 @@ final class SnapshotLoad {
 
     private final ShardFiles shard;
     private final ShardKey key;
+    private final MemorySegment rows;
+    private final List<TxnFile> txnFiles;
     private final MemoryGuard guard;
     private final NativeArena arena;
     private final DeadlineCheck deadline;
     private final List<ShardFile> files = new ArrayList<>();
     private final List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
+    private final Map<Long, TxnChunkReader> chunks = new HashMap<>();
+    private List<TableSource> memTable = List.of();
     private final List<TableSource> sources = new ArrayList<>();
     private Throwable memTableFailure;
 
     /**
      * @param key null if the shard has none
+     * @param rows rows part of {@code mem_data}; borrowed until {@link #rebuildMemTable} returned
+     * @param txnFiles newest version first
      * @param guard owned
      * @param arena owned
      */
-    SnapshotLoad(ShardFiles shard, ShardKey key, MemoryGuard guard, NativeArena arena, DeadlineCheck deadline) {
+    SnapshotLoad(
+            ShardFiles shard,
+            ShardKey key,
+            MemorySegment rows,
+            List<TxnFile> txnFiles,
+            MemoryGuard guard,
+            NativeArena arena,
+            DeadlineCheck deadline) {
         this.shard = shard;
         this.key = key;
+        this.rows = rows;
+        this.txnFiles = txnFiles;
         this.guard = guard;
         this.arena = arena;
         this.deadline = deadline;
@@ -58,8 +77,15 @@ final class SnapshotLoad {
         for (ShardFile file : shard.files()) {
             if (file.kind() == FileKind.SST) {
                 files.add(file);
-                reads.add(read(store, file));
             }
+        }
+        var chunkIds = new TreeSet<Long>(); // a chunk may be part of several files
+        txnFiles.forEach(file -> chunkIds.addAll(file.chunkIds()));
+        for (long id : chunkIds) {
+            files.add(new ShardFile(FileKind.TXN_CHUNK, id, 0));
+        }
+        for (ShardFile file : files) {
+            reads.add(read(store, file));
         }
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new));
     }
@@ -73,9 +99,9 @@ final class SnapshotLoad {
     }
 
     /** Rebuilds the memtable while files load; a failure waits for {@link #finish}. */
-    void rebuildMemTable(MemorySegment memData) {
+    void rebuildMemTable() {
         try {
-            sources.addAll(MemTables.rebuild(memData, guard, arena, deadline));
+            memTable = MemTables.rebuild(rows, guard, arena, deadline);
         } catch (RuntimeException | OutOfMemoryError e) {
             memTableFailure = e;
         }
@@ -136,7 +162,13 @@ final class SnapshotLoad {
             failure = failure.getCause();
         }
         if (failure instanceof CoplaneException error) {
-            return error;
+            return file.kind() != FileKind.TXN_CHUNK || error instanceof MemoryLimitException
+                    ? error
+                    : new CoplaneException(
+                            error.code(),
+                            "read_txn_chunk failed: " + error.getMessage() + ", chunk_id "
+                                    + Long.toUnsignedString(file.id()),
+                            error);
         }
         return new CoplaneException(
                 ErrorCode.STORE_UNAVAILABLE,
@@ -145,7 +177,7 @@ final class SnapshotLoad {
                 failure);
     }
 
-    /** Newest first: L0 files by their own snap version, then levels 1 to 3 (snapshot.md 4.6, 6.4). */
+    /** Newest first: txn files and memtable, L0 files by their own snap version, then levels 1 to 3 (snapshot.md 4.6, 6.4). */
     private void assemble() {
         var l0Files = new ArrayList<L0Reader>();
         List<List<SstReader>> levels = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -153,7 +185,9 @@ final class SnapshotLoad {
             deadline.check();
             ShardFile file = files.get(i);
             MemorySegment bytes = reads.get(i).resultNow();
-            if (file.level() == 0) {
+            if (file.kind() == FileKind.TXN_CHUNK) {
+                chunks.put(file.id(), TxnChunkReader.open(bytes, file.id(), key));
+            } else if (file.level() == 0) {
                 L0Reader l0 = L0Reader.openWriteOnly(bytes, file.id(), key);
                 if (l0 != null) {
                     l0Files.add(l0);
@@ -162,6 +196,10 @@ final class SnapshotLoad {
                 levels.get(file.level() - 1).add(SstReader.open(bytes, file.id(), file.level(), key));
             }
         }
+        for (TxnFile txnFile : txnFiles) { // at equal versions a txn file goes before rows (snapshot.md 6.4)
+            sources.addAll(txnFile.load(chunks::get, guard, arena));
+        }
+        sources.addAll(memTable);
         l0Files.sort((left, right) -> Long.compareUnsigned(right.snapVersion(), left.snapVersion()));
         for (L0Reader l0 : l0Files) {
             sources.add(TableSource.of(List.of(l0.family(ColumnFamily.WRITE))));

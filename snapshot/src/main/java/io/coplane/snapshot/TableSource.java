@@ -33,7 +33,7 @@ final class TableSource {
                 tables.getLast().biggest());
     }
 
-    /** A memtable that is not empty. */
+    /** A memtable or txn file that is not empty. */
     static TableSource of(MemTable memTable, byte[] smallest, byte[] biggest) {
         return new TableSource(memTable, List.of(), smallest, biggest);
     }
@@ -41,6 +41,11 @@ final class TableSource {
     /** A cursor over the source; {@code arena} owns its scratch memory. */
     TableCursor cursor(boolean reverse, NativeArena arena) {
         return memTable != null ? memTable.cursor(reverse, arena) : TableCursor.overLevel(tables, reverse, arena);
+    }
+
+    /** Whether the source is the memtable or one of its txn files, which form one source for point gets. */
+    boolean isMemTable() {
+        return memTable != null;
     }
 
     /** Whether the bounds of the source touch a range of inner keys, {@code upper} exclusive. */

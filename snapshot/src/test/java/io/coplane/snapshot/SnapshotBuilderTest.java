@@ -206,7 +206,8 @@ class SnapshotBuilderTest {
     @Test
     void refusesWhatItCannotRead() {
         byte[] refs = TxnFileRefs.newBuilder()
-                .addTxnFileRefs(TxnFileRef.newBuilder().setStartTs(1))
+                .addTxnFileRefs(
+                        TxnFileRef.newBuilder().setStartTs(1).setLockValPrefix(ByteString.copyFrom(new byte[1])))
                 .build()
                 .toByteArray();
         try (var writer = new MemDataWriter(MemoryGuard.unlimited())) {
@@ -224,6 +225,22 @@ class SnapshotBuilderTest {
                 .cause()
                 .extracting(e -> ((CoplaneException) e).code())
                 .isEqualTo(ErrorCode.UNSUPPORTED);
+    }
+
+    @Test
+    void namesTheTxnChunkThatDoesNotLoad() { // snapshot.md 7.7
+        byte[] refs = TxnFileRefs.newBuilder()
+                .addTxnFileRefs(TxnFileRef.newBuilder().setStartTs(1).addChunkIds(77))
+                .build()
+                .toByteArray();
+        try (var writer = new MemDataWriter(MemoryGuard.unlimited())) {
+            assertThatThrownBy(() -> build(writer.copyV2(refs)))
+                    .cause()
+                    .hasMessage("errors is not empty: [read_txn_chunk failed: no such file: 000000000000004d.txn,"
+                            + " chunk_id 77]")
+                    .extracting(e -> ((CoplaneException) e).code())
+                    .isEqualTo(ErrorCode.FILE_NOT_FOUND);
+        }
     }
 
     @Test

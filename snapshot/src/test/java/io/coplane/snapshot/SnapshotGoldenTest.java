@@ -44,7 +44,7 @@ class SnapshotGoldenTest {
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("requests")
     void showsWhatTheReferenceShows(GoldenCase golden, String name, String[] request) {
-        if (isUnsupported(golden, name)) {
+        if (isUnsupported(golden)) {
             refuses(golden, name, request);
         } else {
             check(golden, name, request);
@@ -58,9 +58,8 @@ class SnapshotGoldenTest {
         assertThat(memTable(golden.bytes("mem_v1.bin"))).isEqualTo(lines(golden.tsv("mem_v1.tsv")));
     }
 
-    private static boolean isUnsupported(GoldenCase golden, String name) {
-        return !golden.files(".blob").isEmpty()
-                || !golden.tsvIfPresent(name + ".memtxn.tsv").isEmpty();
+    private static boolean isUnsupported(GoldenCase golden) {
+        return !golden.files(".blob").isEmpty();
     }
 
     private void refuses(GoldenCase golden, String name, String[] request) {
@@ -87,6 +86,7 @@ class SnapshotGoldenTest {
                 .isEqualTo(lines(golden.tsv(name + ".mem.tsv")));
 
         try (Snapshot snapshot = open(golden, body)) {
+            assertThat(txnRows(golden, body)).isEqualTo(lines(golden.tsvIfPresent(name + ".memtxn.tsv")));
             List<String[]> scans = golden.tsv(name + ".scan.tsv");
             for (boolean reverse : new boolean[] {false, true}) {
                 scan(snapshot, readTs, reverse, ranges(request[2]), scans);
@@ -111,11 +111,28 @@ class SnapshotGoldenTest {
         var rows = new ArrayList<String>();
         try (MemoryGuard guard = MemoryGuard.unlimited();
                 var arena = new NativeArena(guard)) {
-            for (TableSource source :
-                    MemTables.rebuild(MemorySegment.ofArray(memData), guard, arena, DeadlineCheck.NONE)) {
+            for (TableSource source : MemTables.rebuild(
+                    MemDataParts.split(MemorySegment.ofArray(memData)).rows(), guard, arena, DeadlineCheck.NONE)) {
                 TableCursor cursor = source.cursor(false, arena);
                 for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
                     rows.add(line(NO_PREFIX, cursor, cursor.meta() & ~2));
+                }
+            }
+        }
+        return rows;
+    }
+
+    /** All rows of txn files: {@code NAME.memtxn.tsv}. */
+    private static List<String> txnRows(GoldenCase golden, RemoteRequestBody body) {
+        var rows = new ArrayList<String>();
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                var arena = new NativeArena(guard)) {
+            for (TxnFile file : TxnFile.parse(MemDataParts.split(body.memData()).txnFileRefs())) {
+                for (TableSource source : file.load(id -> TxnFileGoldenTest.open(golden, id, arena), guard, arena)) {
+                    TableCursor cursor = source.cursor(false, arena);
+                    for (boolean more = cursor.rewind(); more; more = cursor.next()) {
+                        rows.add(line(NO_PREFIX, cursor, cursor.meta()));
+                    }
                 }
             }
         }
