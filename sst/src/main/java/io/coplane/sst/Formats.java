@@ -85,7 +85,8 @@ final class Formats {
         }
     }
 
-    private static int compute(MemorySegment bytes, long from, long to, Checksum checksum) {
+    /** Checksum of {@code bytes[from .. to - 1]}; {@code checksum} in any state, null for none. */
+    static int compute(MemorySegment bytes, long from, long to, Checksum checksum) {
         if (checksum == null) {
             return 0;
         }

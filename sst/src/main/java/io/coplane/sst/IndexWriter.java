@@ -56,7 +56,7 @@ final class IndexWriter {
         for (int i = 0; i < count; i++) {
             int keyLength = (int) Bytes.LE_INT.get(blockKeys, at);
             to.putInt(offset);
-            offset += keyLength - prefix;
+            offset += Math.max(0, keyLength - prefix); // blob keys come in any order: one may be shorter
             at += KEY_AT + keyLength;
         }
     }
@@ -67,12 +67,16 @@ final class IndexWriter {
         if (prefix > 0) {
             to.put(blockKeys, KEY_AT, prefix);
         }
-        to.putInt(length - count * (KEY_AT + prefix));
+        int lengthAt = to.length;
+        to.putInt(0);
         for (int at = 0; at < length; ) {
             int keyLength = (int) Bytes.LE_INT.get(blockKeys, at);
-            to.put(blockKeys, at + KEY_AT + prefix, keyLength - prefix);
+            if (keyLength > prefix) {
+                to.put(blockKeys, at + KEY_AT + prefix, keyLength - prefix);
+            }
             at += KEY_AT + keyLength;
         }
+        Bytes.LE_INT.set(to.bytes, lengthAt, to.length - lengthAt - Integer.BYTES);
     }
 
     /** Common prefix of the first and the last key. */
