@@ -1,0 +1,51 @@
+package io.coplane.worker.replay;
+
+import java.io.PrintStream;
+
+/** A progress bar on a terminal; a line a data set elsewhere. Thread-safe. */
+final class Progress {
+    private static final int WIDTH = 30;
+
+    private final PrintStream out;
+    private final int dataSets;
+    private final boolean isTerminal =
+            System.console() != null && System.console().isTerminal();
+    private int dataSet;
+    private String name = "";
+    private int requests;
+    private int shownPercent = -1;
+
+    Progress(PrintStream out, int dataSets) {
+        this.out = out;
+        this.dataSets = dataSets;
+    }
+
+    synchronized void start(String dataSetName, int requestCount) {
+        dataSet++;
+        name = dataSetName;
+        requests = requestCount;
+        shownPercent = -1;
+        if (!isTerminal) {
+            out.printf("[%d/%d] %s: %d requests%n", dataSet, dataSets, name, requests);
+        }
+    }
+
+    synchronized void done(int count) {
+        int percent = requests == 0 ? 100 : (int) (100L * count / requests);
+        if (!isTerminal || percent == shownPercent) {
+            return;
+        }
+        shownPercent = percent;
+        int filled = WIDTH * percent / 100;
+        out.printf(
+                "\r[%d/%d] %-20s [%s%s] %d/%d ",
+                dataSet, dataSets, name, "#".repeat(filled), "-".repeat(WIDTH - filled), count, requests);
+        out.flush();
+    }
+
+    synchronized void end() {
+        if (isTerminal) {
+            out.println();
+        }
+    }
+}

@@ -1,0 +1,177 @@
+package io.coplane.worker.replay;
+
+import io.coplane.engine.DataPlane;
+import io.coplane.engine.DataPlaneConfig;
+import io.coplane.nativecache.Clock;
+import io.coplane.nativecache.DirectoryStore;
+import io.coplane.worker.replay.Corpus.DataSet;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code coplane replay}: recorded requests through a data plane in this process or a worker at a URL. */
+@Command(
+        name = "replay",
+        mixinStandardHelpOptions = true,
+        description =
+                "Sends recorded TiDB requests and compares the answers with the reference's. Exit status 1 if any differs.")
+public final class ReplayCommand implements Callable<Integer> {
+    /** When the reference answered: 2026-11-29T12:00:00Z, in microseconds. */
+    static final long RECORDED_WALL_MICROS = 1_795_953_600_000_000L;
+
+    private static final long FIRST_FILE_ID = 1_000;
+    private static final long FILE_IDS_PER_DATA_SET = 1_000;
+    private static final int IO_THREADS = 4;
+
+    @Option(names = "--data", description = "Folder of the recorded data sets. Default: the project's testdata.")
+    private Path data;
+
+    @Option(names = "--name", defaultValue = "*", description = "Data sets by glob. Default: all.")
+    private String name;
+
+    @Option(
+            names = "--shape",
+            defaultValue = "MIXED",
+            description = "How data is laid out: ${COMPLETION-CANDIDATES}. Default: mixed.")
+    private Shape shape;
+
+    @Option(names = "--url", description = "A running worker, for example http://127.0.0.1:19000; needs --store.")
+    private URI url;
+
+    @Option(names = "--store", description = "With --url: the directory that the worker reads its files from.")
+    private Path storeDirectory;
+
+    @Option(
+            names = "--store-prefix",
+            defaultValue = "default",
+            description = "Key prefix in that directory. Default: default.")
+    private String storePrefix;
+
+    @Option(names = "--keyspace", description = "Lay data and ranges out under this keyspace.")
+    private Integer keyspaceId;
+
+    @Option(names = "--limit", defaultValue = "2147483647", description = "Most requests a data set.")
+    private int limit;
+
+    @Option(names = "--seed", defaultValue = "1", description = "Seed of the mixed shape.")
+    private long seed;
+
+    @Option(names = "--differences", defaultValue = "10", description = "Most differences explained. Default: 10.")
+    private int mostExamples;
+
+    @Option(names = "--write-ratchet", description = "Write what does not pass to this file.")
+    private Path ratchet;
+
+    private final PrintStream out;
+    private final PrintStream progress;
+
+    /** Prints results to {@code out} and progress to {@code progress}. */
+    public ReplayCommand(PrintStream out, PrintStream progress) {
+        this.out = out;
+        this.progress = progress;
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        Corpus corpus = Corpus.open(data == null ? projectData() : data);
+        List<String> names = corpus.names(name);
+        if (names.isEmpty()) {
+            out.println("no data set is called " + name);
+            return 1;
+        }
+        ReplayReport report = new ReplayReport();
+        if (url != null) {
+            Path directory = storeDirectory == null ? Path.of(".") : storeDirectory;
+            try (DirectoryStore store = new DirectoryStore(directory, storePrefix, IO_THREADS);
+                    HttpTarget target = new HttpTarget(url, store)) {
+                replay(corpus, names, target, report);
+            }
+        } else {
+            replayHere(corpus, names, report);
+        }
+        report.print(out, mostExamples);
+        if (ratchet != null) {
+            Ratchet.of(report.failedOrdinals()).write(ratchet);
+        }
+        return report.notPassed() == 0 ? 0 : 1;
+    }
+
+    private void replayHere(Corpus corpus, List<String> names, ReplayReport report)
+            throws IOException, InterruptedException {
+        Path directory = Files.createTempDirectory("coplane-replay");
+        int cores = Runtime.getRuntime().availableProcessors();
+        DataPlaneConfig config =
+                DataPlaneConfig.defaults(cores, Runtime.getRuntime().maxMemory());
+        try (DirectoryStore store = new DirectoryStore(directory, "", IO_THREADS);
+                DataPlane plane = DataPlane.open(config, store, recordedClock(), new PrometheusRegistry());
+                InProcessTarget target = new InProcessTarget(plane, store)) {
+            replay(corpus, names, target, report);
+        } finally {
+            delete(directory);
+        }
+    }
+
+    private void replay(Corpus corpus, List<String> names, ReplayTarget target, ReplayReport report)
+            throws IOException, InterruptedException {
+        OptionalInt keyspace = keyspaceId == null ? OptionalInt.empty() : OptionalInt.of(keyspaceId);
+        int threads = Runtime.getRuntime().availableProcessors();
+        Replay replay = new Replay(target, shape, keyspace, seed, threads);
+        Progress bar = new Progress(progress, names.size());
+        long firstFileId = FIRST_FILE_ID;
+        for (String dataSetName : names) {
+            DataSet dataSet = corpus.load(dataSetName);
+            bar.start(dataSetName, Math.min(limit, dataSet.requests().size()));
+            replay.run(dataSet, firstFileId, limit, report, bar::done);
+            firstFileId += FILE_IDS_PER_DATA_SET;
+        }
+        bar.end();
+    }
+
+    /** A clock that stands where the recorded answers were made; only its durations run. */
+    static Clock recordedClock() {
+        Clock system = Clock.system();
+        return new Clock() {
+            @Override
+            public long wallMicros() {
+                return RECORDED_WALL_MICROS;
+            }
+
+            @Override
+            public long nanoTime() {
+                return system.nanoTime();
+            }
+        };
+    }
+
+    /** The project's test data: as a property says, or above the working directory. */
+    static Path projectData() {
+        String given = System.getProperty("coplane.testdata");
+        if (given != null && !given.isEmpty()) {
+            return Path.of(given);
+        }
+        for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
+            if (Files.isDirectory(folder.resolve("testdata"))) {
+                return folder.resolve("testdata");
+            }
+        }
+        return Path.of("testdata");
+    }
+
+    static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}
