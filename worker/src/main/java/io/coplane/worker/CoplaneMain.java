@@ -1,6 +1,7 @@
 package io.coplane.worker;
 
 import io.coplane.nativecache.CoplaneException;
+import io.coplane.worker.replay.ReplayCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -11,7 +12,7 @@ import picocli.CommandLine.IVersionProvider;
         description = "A data plane for TiDB's cloud storage engine.",
         mixinStandardHelpOptions = true,
         versionProvider = CoplaneMain.Versions.class,
-        subcommands = {ServeCommand.class})
+        subcommands = {ServeCommand.class, ReplayCommand.class})
 public final class CoplaneMain implements Runnable {
     private static final int FAILED = 1;
 
@@ -26,6 +27,7 @@ public final class CoplaneMain implements Runnable {
     /** Runs the command; returns its exit status. */
     static int run(String... arguments) {
         CommandLine commandLine = new CommandLine(new CoplaneMain());
+        commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setExecutionExceptionHandler((e, command, parsed) -> {
             // what users do wrong is one sentence; what we do wrong has a stack
             if (e instanceof CoplaneException) {

@@ -72,14 +72,8 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--write-ratchet", description = "Write what does not pass to this file.")
     private Path ratchet;
 
-    private final PrintStream out;
-    private final PrintStream progress;
-
-    /** Prints results to {@code out} and progress to {@code progress}. */
-    public ReplayCommand(PrintStream out, PrintStream progress) {
-        this.out = out;
-        this.progress = progress;
-    }
+    private final PrintStream out = System.out;
+    private final PrintStream progress = System.err;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
