@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
+import io.coplane.cop.analyze.Analyze;
 import io.coplane.cop.exec.RowSource;
 import io.coplane.cop.exec.SnapshotSource;
 import io.coplane.cop.plan.DagPlan;
@@ -115,7 +116,7 @@ public final class Coprocessor {
             if (tp == ANALYZE) {
                 AnalyzeReq analyze = parse(AnalyzeReq.parser(), request.getData());
                 try (RowSource source = sources.at(readTs(request, analyze.getStartTsFallback()))) {
-                    ByteString data = AnalyzeRun.run(request, analyze, source, clock, guard, deadline);
+                    ByteString data = Analyze.run(request, analyze, source, clock, guard, deadline);
                     return Response.newBuilder().setData(data);
                 }
             }

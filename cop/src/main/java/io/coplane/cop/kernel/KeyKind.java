@@ -8,6 +8,8 @@ import io.coplane.types.column.DecimalColumn;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.DecimalColumns;
+import io.coplane.types.json.JsonCompare;
+import io.coplane.types.json.JsonDocs;
 import java.util.Arrays;
 
 /** How two values of a sort or group key compare (coprocessor.md 3.9). NULL is less than any value. */
@@ -85,7 +87,13 @@ public enum KeyKind {
     }
 
     private static int compareJson(BytesColumn left, int i, BytesColumn right, int j) {
-        return compareBytes(left, i, right, j);
+        byte[] a = left.data();
+        byte[] b = right.data();
+        return JsonCompare.compare(
+                a,
+                JsonDocs.root(a, left.starts()[i], left.lengths()[i]),
+                b,
+                JsonDocs.root(b, right.starts()[j], right.lengths()[j]));
     }
 
     private static int compareVectors(BytesColumn left, int i, BytesColumn right, int j) {
