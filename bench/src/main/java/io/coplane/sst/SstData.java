@@ -6,9 +6,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /** The rows of {@code testdata/reference-storage-speed.tsv}, as its header describes them. */
-final class SstData {
-    static final int ROWS = 100_000;
-    static final long VERSION = 1_000;
+public final class SstData {
+    /** Rows of the table. */
+    public static final int ROWS = 100_000;
+    /** Commit timestamp of every row. */
+    public static final long VERSION = 1_000;
 
     private static final String[] WORDS = {
         "amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "indigo", "juniper", "krill",
@@ -18,7 +20,8 @@ final class SstData {
 
     private SstData() {}
 
-    static byte[] key(long i) {
+    /** Key of row {@code i}. */
+    public static byte[] key(long i) {
         return ByteBuffer.allocate(19)
                 .put((byte) 't')
                 .putLong(100 ^ Long.MIN_VALUE)
@@ -28,7 +31,8 @@ final class SstData {
                 .array();
     }
 
-    static byte[] userMeta(long version) {
+    /** User meta of rows of a version. */
+    public static byte[] userMeta(long version) {
         return ByteBuffer.allocate(16)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putLong(version - 1)
@@ -36,7 +40,8 @@ final class SstData {
                 .array();
     }
 
-    static byte[] value(long i, long version) {
+    /** Value of row {@code i} at a version. */
+    public static byte[] value(long i, long version) {
         long h = splitMix(i * 31 + version);
         var words = new StringBuilder();
         for (int k = 0; k < WORDS_PER_VALUE; k++) {

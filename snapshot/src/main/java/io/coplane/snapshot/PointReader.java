@@ -5,6 +5,7 @@ import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.Fingerprint64;
 import io.coplane.sst.TableCursor;
 import io.coplane.sst.ValueMeta;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
@@ -12,18 +13,25 @@ import java.util.List;
 public final class PointReader implements AutoCloseable {
     private final ShardFiles shard;
     private final List<TableSource> sources;
+    private final Blobs.Fetch blobs;
     private final TableCursor[] cursors;
     private final long readTs;
     private final ReadStatistics statistics;
     private final NativeArena arena;
 
     PointReader(
-            ShardFiles shard, List<TableSource> sources, long readTs, ReadStatistics statistics, NativeArena arena) {
+            ShardFiles shard,
+            List<TableSource> sources,
+            Blobs blobs,
+            long readTs,
+            ReadStatistics statistics,
+            NativeArena arena) {
         this.shard = shard;
         this.sources = sources;
         this.readTs = readTs;
         this.statistics = statistics;
         this.arena = arena;
+        this.blobs = blobs.new Fetch(arena);
         cursors = new TableCursor[sources.size()];
     }
 
@@ -39,17 +47,25 @@ public final class PointReader implements AutoCloseable {
             return false;
         }
         TableCursor entry = find(InnerKeys.trim(key));
-        boolean present = entry != null && (entry.meta() & ValueMeta.DELETE) == 0 && entry.valueLength() > 0;
-        int valueLength = present ? entry.valueLength() : 0;
-        if (present) {
-            if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
-                throw Blobs.unsupported();
-            }
-            rows.append(
-                    key, key.length, key, 0, entry.valueSegment(), entry.valueOffset(), valueLength, entry.version());
-        }
+        int valueLength = entry == null || (entry.meta() & ValueMeta.DELETE) != 0 ? 0 : append(key, entry, rows);
         statistics.count(1, InnerKeys.encodedBytes(key.length) + valueLength);
-        return present;
+        return valueLength > 0;
+    }
+
+    /** Appends a row unless its value is empty. @return bytes of the value */
+    private int append(byte[] key, TableCursor entry, RowBuffer rows) {
+        MemorySegment value = entry.valueSegment();
+        long valueOffset = entry.valueOffset();
+        int valueLength = entry.valueLength();
+        if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
+            value = blobs.value(entry);
+            valueOffset = 0;
+            valueLength = (int) value.byteSize();
+        }
+        if (valueLength > 0) {
+            rows.append(key, key.length, key, 0, value, valueOffset, valueLength, entry.version());
+        }
+        return valueLength;
     }
 
     /**

@@ -5,12 +5,13 @@ import io.coplane.nativecache.memory.NativeArena;
 import java.util.List;
 
 /**
- * One shard as a request saw it: memtable, L0 files, levels 1 to 3. Owns them and the request's memory guard; {@link #close()} frees all, after
+ * One shard as a request saw it: memtable, L0 files, levels 1 to 3, blobs. Owns them and the request's memory guard; {@link #close()} frees all, after
  * every reader and row buffer is closed. Any number of readers at a time. Thread-safe.
  */
 public final class Snapshot implements AutoCloseable {
     private final ShardFiles shard;
     private final List<TableSource> sources;
+    private final Blobs blobs;
     private final MemoryGuard guard;
     private final NativeArena arena;
 
@@ -19,9 +20,10 @@ public final class Snapshot implements AutoCloseable {
      * @param guard owned
      * @param arena owned; holds the bytes of the sources
      */
-    Snapshot(ShardFiles shard, List<TableSource> sources, MemoryGuard guard, NativeArena arena) {
+    Snapshot(ShardFiles shard, List<TableSource> sources, Blobs blobs, MemoryGuard guard, NativeArena arena) {
         this.shard = shard;
         this.sources = List.copyOf(sources);
+        this.blobs = blobs;
         this.guard = guard;
         this.arena = arena;
     }
@@ -60,20 +62,21 @@ public final class Snapshot implements AutoCloseable {
      * @param deadline asked every few thousand entries; borrowed
      */
     public SnapshotScanner scanner(long readTs, boolean reverse, ReadStatistics statistics, DeadlineCheck deadline) {
-        return new SnapshotScanner(shard, sources, readTs, reverse, statistics, deadline, new NativeArena(guard));
+        return new SnapshotScanner(
+                shard, sources, blobs, readTs, reverse, statistics, deadline, new NativeArena(guard));
     }
 
     /** A reader of single keys; parameters as in {@link #scanner}. */
     public PointReader pointReader(long readTs, ReadStatistics statistics) {
-        return new PointReader(shard, sources, readTs, statistics, new NativeArena(guard));
+        return new PointReader(shard, sources, blobs, readTs, statistics, new NativeArena(guard));
     }
 
     List<TableSource> sources() {
         return sources;
     }
 
-    ShardFiles shard() {
-        return shard;
+    Blobs blobs() {
+        return blobs;
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.snapshot.ShardFiles.ShardFile;
+import io.coplane.sst.BlobReader;
 import io.coplane.sst.ColumnFamily;
 import io.coplane.sst.L0Reader;
 import io.coplane.sst.ShardKey;
@@ -44,6 +45,7 @@ final class SnapshotLoad {
     private final List<ShardFile> files = new ArrayList<>();
     private final List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
     private final Map<Long, TxnChunkReader> chunks = new HashMap<>();
+    private final List<BlobReader> blobs = new ArrayList<>();
     private List<TableSource> memTable = List.of();
     private final List<TableSource> sources = new ArrayList<>();
     private Throwable memTableFailure;
@@ -74,11 +76,7 @@ final class SnapshotLoad {
 
     /** Starts reading every file whole. @return completes when all reads ended, well or not */
     CompletableFuture<Void> startReads(ObjectStore store) {
-        for (ShardFile file : shard.files()) {
-            if (file.kind() == FileKind.SST) {
-                files.add(file);
-            }
-        }
+        files.addAll(shard.files());
         var chunkIds = new TreeSet<Long>(); // a chunk may be part of several files
         txnFiles.forEach(file -> chunkIds.addAll(file.chunkIds()));
         for (long id : chunkIds) {
@@ -117,7 +115,7 @@ final class SnapshotLoad {
             }
             failOnReadErrors();
             assemble();
-            snapshot = new Snapshot(shard, sources, guard, arena);
+            snapshot = new Snapshot(shard, sources, new Blobs(blobs), guard, arena);
         } catch (RuntimeException | OutOfMemoryError e) {
             abandon(result, e);
             return;
@@ -187,6 +185,8 @@ final class SnapshotLoad {
             MemorySegment bytes = reads.get(i).resultNow();
             if (file.kind() == FileKind.TXN_CHUNK) {
                 chunks.put(file.id(), TxnChunkReader.open(bytes, file.id(), key));
+            } else if (file.kind() == FileKind.BLOB) {
+                blobs.add(BlobReader.open(bytes, file.id(), key));
             } else if (file.level() == 0) {
                 L0Reader l0 = L0Reader.openWriteOnly(bytes, file.id(), key);
                 if (l0 != null) {

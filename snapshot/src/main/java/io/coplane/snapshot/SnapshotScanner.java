@@ -5,6 +5,7 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.TableCursor;
 import io.coplane.sst.ValueMeta;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -20,6 +21,7 @@ public final class SnapshotScanner implements AutoCloseable {
     private final byte[] shardInnerEnd;
     private final byte[] prefix;
     private final VisibleCursor visible;
+    private final Blobs.Fetch blobs;
     private final ReadStatistics statistics;
     private final NativeArena arena;
     private CoplaneException failure; // what broke the cursor
@@ -27,6 +29,7 @@ public final class SnapshotScanner implements AutoCloseable {
     SnapshotScanner(
             ShardFiles shard,
             List<TableSource> sources,
+            Blobs blobs,
             long readTs,
             boolean reverse,
             ReadStatistics statistics,
@@ -37,6 +40,7 @@ public final class SnapshotScanner implements AutoCloseable {
         this.arena = arena;
         shardInnerEnd = InnerKeys.innerEnd(shard.outerEnd());
         prefix = InnerKeys.outerPrefix(shard.outerStart());
+        this.blobs = blobs.new Fetch(arena);
         visible = new VisibleCursor(sources, readTs, reverse, deadline, arena);
     }
 
@@ -98,22 +102,26 @@ public final class SnapshotScanner implements AutoCloseable {
             while (left > 0 && from.next()) {
                 TableCursor entry = from.current();
                 int keyLength = entry.keyLength();
+                MemorySegment value = entry.valueSegment();
+                long valueOffset = entry.valueOffset();
                 int valueLength = entry.valueLength();
+                if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
+                    value = blobs.value(entry);
+                    valueOffset = 0;
+                    valueLength = (int) value.byteSize();
+                }
                 keys++;
                 bytes += keyPrefix.length + keyLength + valueLength;
                 if (valueLength == 0) {
                     continue;
-                }
-                if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
-                    throw Blobs.unsupported();
                 }
                 rows.append(
                         keyPrefix,
                         keyPrefix.length,
                         entry.keyBytes(),
                         keyLength,
-                        entry.valueSegment(),
-                        entry.valueOffset(),
+                        value,
+                        valueOffset,
                         valueLength,
                         entry.version());
                 left--;

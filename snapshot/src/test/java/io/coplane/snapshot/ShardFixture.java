@@ -5,9 +5,12 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.proto.enginepb.BlobCreate;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.L0Create;
 import io.coplane.proto.enginepb.TableCreate;
+import io.coplane.sst.BlobBuilder;
+import io.coplane.sst.BlobOptions;
 import io.coplane.sst.ChecksumType;
 import io.coplane.sst.ColumnFamily;
 import io.coplane.sst.CompressionType;
@@ -16,6 +19,7 @@ import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstBuilder;
 import io.coplane.sst.SstFile;
 import io.coplane.sst.SstOptions;
+import io.coplane.sst.ValueMeta;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
@@ -194,17 +198,25 @@ final class ShardFixture {
             }
         });
         try (MemoryGuard guard = MemoryGuard.unlimited();
-                var arena = new NativeArena(guard)) {
+                var arena = new NativeArena(guard);
+                var blobs = new BlobBuilder(blobOptions(), 50, guard)) {
             var l0Order = new ArrayList<Integer>();
             for (int i = 0; i < l0Files; i++) {
                 l0Order.add(i);
             }
             Collections.shuffle(l0Order, new java.util.Random(random.nextLong()));
             for (int i : l0Order) {
-                writeL0(shares.get(1 + i), 1_000 - i, guard, arena);
+                writeL0(shares.get(1 + i), 1_000 - i, blobs, guard, arena);
             }
             for (int level = 1; level <= LEVELS; level++) {
-                writeLevel(shares.get(l0Files + level), level, guard, arena);
+                writeLevel(shares.get(l0Files + level), level, blobs, guard, arena);
+            }
+            if (!blobs.isEmpty()) {
+                SstFile file = blobs.finish(arena);
+                store.put(FileKind.BLOB, file.fileId(), file.bytes().toArray(ValueLayout.JAVA_BYTE));
+                changeSet
+                        .getSnapshotBuilder()
+                        .addBlobCreates(BlobCreate.newBuilder().setID(file.fileId()));
             }
             // never loaded: not of the write CF
             changeSet
@@ -215,6 +227,16 @@ final class ShardFixture {
                             TableCreate.newBuilder().setID(2).setLevel(1).setCF(2));
             return writeMemData(shares.getFirst(), guard);
         }
+    }
+
+    private BlobOptions blobOptions() {
+        return new BlobOptions(
+                CompressionType.values()[random.nextInt(CompressionType.values().length)],
+                3,
+                ChecksumType.values()[random.nextInt(ChecksumType.values().length)],
+                1,
+                random.nextInt(1, 1_000),
+                options.key());
     }
 
     private byte[] writeMemData(NavigableMap<byte[], List<Version>> share, MemoryGuard guard) {
@@ -234,13 +256,17 @@ final class ShardFixture {
     }
 
     private void writeL0(
-            NavigableMap<byte[], List<Version>> share, long snapVersion, MemoryGuard guard, NativeArena arena) {
+            NavigableMap<byte[], List<Version>> share,
+            long snapVersion,
+            BlobBuilder blobs,
+            MemoryGuard guard,
+            NativeArena arena) {
         if (share.isEmpty()) {
             return;
         }
         long id = nextFileId++;
         try (var builder = new L0Builder(options.withCompression(CompressionType.NONE), id, snapVersion, guard)) {
-            addAll(builder.family(ColumnFamily.WRITE), share);
+            addAll(builder.family(ColumnFamily.WRITE), share, blobs);
             byte[] lock = {'P', 4, 'p', 'k', 1, 10};
             for (byte[] key : share.keySet()) {
                 builder.family(ColumnFamily.LOCK)
@@ -259,7 +285,11 @@ final class ShardFixture {
     }
 
     private void writeLevel(
-            NavigableMap<byte[], List<Version>> share, int level, MemoryGuard guard, NativeArena arena) {
+            NavigableMap<byte[], List<Version>> share,
+            int level,
+            BlobBuilder blobs,
+            MemoryGuard guard,
+            NativeArena arena) {
         var rest = new TreeMap<>(share);
         var creates = new ArrayList<TableCreate>();
         while (!rest.isEmpty()) {
@@ -271,7 +301,7 @@ final class ShardFixture {
             }
             long id = nextFileId++;
             try (var builder = new SstBuilder(options, id, false, guard)) {
-                addAll(builder, part);
+                addAll(builder, part, blobs);
                 SstFile file = builder.finish(arena);
                 put(file);
                 creates.add(TableCreate.newBuilder()
@@ -285,13 +315,26 @@ final class ShardFixture {
         changeSet.getSnapshotBuilder().addAllTableCreates(creates);
     }
 
-    private static void addAll(SstBuilder builder, NavigableMap<byte[], List<Version>> share) {
+    private void addAll(SstBuilder builder, NavigableMap<byte[], List<Version>> share, BlobBuilder blobs) {
         byte[] userMeta = new byte[17];
         userMeta[0] = 1;
         share.forEach((key, versions) -> {
             for (Version version : versions) {
                 boolean tombstone = version.value == null;
                 byte[] value = tombstone ? new byte[0] : version.value;
+                if (value.length > 30 && random.nextBoolean()) {
+                    builder.addBlob(
+                            key,
+                            0,
+                            key.length,
+                            version.commitTs,
+                            ValueMeta.BLOB_REF,
+                            MemorySegment.ofArray(userMeta),
+                            0,
+                            userMeta.length,
+                            blobs.add(key, 0, key.length, value, 0, value.length));
+                    continue;
+                }
                 builder.add(
                         key,
                         0,

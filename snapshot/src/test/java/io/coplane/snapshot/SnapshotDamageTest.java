@@ -7,6 +7,7 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.testing.Corrupt;
+import io.coplane.testing.Dumps;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
@@ -36,13 +37,26 @@ class SnapshotDamageTest {
                 .orElseThrow();
     }
 
+    private static byte[] masterKey(GoldenCase golden) {
+        String hex = golden.meta().get("enc.master_key");
+        return hex == null ? new byte[0] : Dumps.bytes(hex);
+    }
+
     private static String request(GoldenCase golden) {
         return golden.tsv("requests.tsv").getFirst()[0];
     }
 
     static Stream<Arguments> files() {
         GoldenCase golden = golden();
-        return golden.files(".sst").stream().map(file -> Arguments.of(golden, file));
+        GoldenCase rich = TestData.cases("snapshot")
+                .filter(shard ->
+                        !shard.files(".blob").isEmpty() && !shard.files(".txn").isEmpty())
+                .findFirst()
+                .orElseThrow();
+        return Stream.concat(
+                golden.files(".sst").stream().map(file -> Arguments.of(golden, file)),
+                Stream.of(".sst", ".blob", ".txn")
+                        .map(suffix -> Arguments.of(rich, rich.files(suffix).getFirst())));
     }
 
     static Stream<Arguments> bodies() {
@@ -56,7 +70,7 @@ class SnapshotDamageTest {
         var store = new FolderStore(golden.dir());
         Corrupt.everyWay(golden.bytes(request + ".body"), 1, 3 * BUDGET, (damage, bytes) -> {
             try {
-                read(store, bytes);
+                read(store, bytes, masterKey(golden));
             } catch (CoplaneException e) {
                 assertThat(e.code()).isNotEqualTo(ErrorCode.INVARIANT_BROKEN);
             }
@@ -69,13 +83,18 @@ class SnapshotDamageTest {
     void survivesDamagedFiles(GoldenCase golden, String file) {
         var store = new FolderStore(golden.dir());
         byte[] body = golden.bytes(request(golden) + ".body");
-        List<String> expected = read(store, body);
+        List<String> expected = read(store, body, masterKey(golden));
         long fileId = Long.parseUnsignedLong(file.substring(0, file.indexOf('.')), 16);
 
-        Corrupt.everyWay(golden.bytes(file), 1, BUDGET, (damage, bytes) -> {
-            store.put(FileKind.SST, fileId, bytes);
+        FileKind kind =
+                file.endsWith(".sst") ? FileKind.SST : file.endsWith(".blob") ? FileKind.BLOB : FileKind.TXN_CHUNK;
+        Corrupt.everyWay(golden.bytes(file), 1, BUDGET / 2, (damage, bytes) -> {
+            store.put(kind, fileId, bytes);
             try {
-                assertThat(read(store, body)).isEqualTo(expected);
+                List<String> seen = read(store, body, masterKey(golden));
+                if (kind != FileKind.BLOB) { // the reference writes blobs without checksums
+                    assertThat(seen).isEqualTo(expected);
+                }
             } catch (CoplaneException e) {
                 assertThat(e.code())
                         .isIn(
@@ -83,6 +102,7 @@ class SnapshotDamageTest {
                                 ErrorCode.FILE_FORMAT,
                                 ErrorCode.FILE_TRUNCATED,
                                 ErrorCode.FILE_MISMATCH,
+                                ErrorCode.BAD_MEM_DATA,
                                 ErrorCode.FILE_ENCRYPTED,
                                 ErrorCode.BAD_CHANGE_SET);
             }
@@ -96,10 +116,10 @@ class SnapshotDamageTest {
     }
 
     /** All rows in both directions. */
-    private List<String> read(FolderStore store, byte[] bodyBytes) {
+    private List<String> read(FolderStore store, byte[] bodyBytes, byte[] masterKey) {
         RemoteRequestBody body = RemoteRequestBody.split(MemorySegment.ofArray(bodyBytes));
         var lines = new ArrayList<String>();
-        try (Snapshot snapshot = build(store, body)) {
+        try (Snapshot snapshot = build(store, body, masterKey)) {
             for (boolean reverse : new boolean[] {false, true}) {
                 try (SnapshotScanner scanner = snapshot.scanner(-1, reverse, new ReadStatistics(), DeadlineCheck.NONE);
                         var rows = new RowBuffer(snapshot.guard())) {
@@ -113,9 +133,9 @@ class SnapshotDamageTest {
         return lines;
     }
 
-    private Snapshot build(FolderStore store, RemoteRequestBody body) {
+    private Snapshot build(FolderStore store, RemoteRequestBody body, byte[] masterKey) {
         try {
-            return new SnapshotBuilder(store, limiter, Runnable::run, new byte[0])
+            return new SnapshotBuilder(store, limiter, Runnable::run, masterKey)
                     .build(body.memData(), body.snapData(), DeadlineCheck.NONE)
                     .join();
         } catch (CompletionException e) {

@@ -2,12 +2,11 @@ package io.coplane.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.TableCursor;
+import io.coplane.sst.ValueMeta;
 import io.coplane.testing.Dumps;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
@@ -17,7 +16,6 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,11 +42,7 @@ class SnapshotGoldenTest {
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("requests")
     void showsWhatTheReferenceShows(GoldenCase golden, String name, String[] request) {
-        if (isUnsupported(golden)) {
-            refuses(golden, name, request);
-        } else {
-            check(golden, name, request);
-        }
+        check(golden, name, request);
         assertThat(limiter.usedBytes()).isZero();
     }
 
@@ -56,27 +50,6 @@ class SnapshotGoldenTest {
     @MethodSource("shards")
     void rebuildsMemtableOfFormat1(GoldenCase golden) {
         assertThat(memTable(golden.bytes("mem_v1.bin"))).isEqualTo(lines(golden.tsv("mem_v1.tsv")));
-    }
-
-    private static boolean isUnsupported(GoldenCase golden) {
-        return !golden.files(".blob").isEmpty();
-    }
-
-    private void refuses(GoldenCase golden, String name, String[] request) {
-        RemoteRequestBody body = RemoteRequestBody.split(MemorySegment.ofArray(golden.bytes(name + ".body")));
-        try (Snapshot snapshot = open(golden, body);
-                SnapshotScanner scanner = snapshot.scanner(
-                        Long.parseUnsignedLong(request[1]), false, new ReadStatistics(), DeadlineCheck.NONE);
-                var rows = new RowBuffer(snapshot.guard())) {
-            for (byte[][] range : ranges(request[2])) {
-                scanner.setRange(range[0], range[1]);
-                scanner.fill(rows, Integer.MAX_VALUE);
-            }
-        } catch (CompletionException e) {
-            assertThat(((CoplaneException) e.getCause()).code()).isEqualTo(ErrorCode.UNSUPPORTED);
-        } catch (CoplaneException e) {
-            assertThat(e.code()).isEqualTo(ErrorCode.UNSUPPORTED);
-        }
     }
 
     private void check(GoldenCase golden, String name, String[] request) {
@@ -115,7 +88,7 @@ class SnapshotGoldenTest {
                     MemDataParts.split(MemorySegment.ofArray(memData)).rows(), guard, arena, DeadlineCheck.NONE)) {
                 TableCursor cursor = source.cursor(false, arena);
                 for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
-                    rows.add(line(NO_PREFIX, cursor, cursor.meta() & ~2));
+                    rows.add(line(NO_PREFIX, cursor, cursor.meta() & ~2, null));
                 }
             }
         }
@@ -131,7 +104,7 @@ class SnapshotGoldenTest {
                 for (TableSource source : file.load(id -> TxnFileGoldenTest.open(golden, id, arena), guard, arena)) {
                     TableCursor cursor = source.cursor(false, arena);
                     for (boolean more = cursor.rewind(); more; more = cursor.next()) {
-                        rows.add(line(NO_PREFIX, cursor, cursor.meta()));
+                        rows.add(line(NO_PREFIX, cursor, cursor.meta(), null));
                     }
                 }
             }
@@ -147,6 +120,7 @@ class SnapshotGoldenTest {
                 SnapshotScanner scanner = snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE);
                 var rows = new RowBuffer(snapshot.guard())) {
             var cursor = new VisibleCursor(snapshot.sources(), readTs, reverse, DeadlineCheck.NONE, arena);
+            Blobs.Fetch blobs = snapshot.blobs().new Fetch(arena);
             long keys = 0;
             for (byte[][] range : ranges) {
                 List<String[]> lines = expected.stream()
@@ -158,7 +132,7 @@ class SnapshotGoldenTest {
                 var seen = new ArrayList<String>();
                 cursor.setRange(InnerKeys.trim(range[0]), InnerKeys.innerEnd(range[1]));
                 while (cursor.next()) {
-                    seen.add(line(prefix, cursor.current(), cursor.current().meta() & 1));
+                    seen.add(line(prefix, cursor.current(), cursor.current().meta() & 1, blobs));
                 }
                 assertThat(seen)
                         .isEqualTo(lines.stream()
@@ -187,12 +161,14 @@ class SnapshotGoldenTest {
             byte[] key = Dumps.bytes(line[0]);
             var statistics = new ReadStatistics();
             try (PointReader reader = snapshot.pointReader(Long.parseUnsignedLong(line[1]), statistics);
-                    var rows = new RowBuffer(snapshot.guard())) {
+                    var rows = new RowBuffer(snapshot.guard());
+                    var arena = new NativeArena(snapshot.guard())) {
+                Blobs.Fetch blobs = snapshot.blobs().new Fetch(arena);
                 TableCursor found = reader.find(InnerKeys.trim(key));
                 boolean absent = Dumps.isNone(line[2]);
                 assertThat(found == null).as(String.join(" ", line)).isEqualTo(absent);
                 if (!absent) {
-                    assertThat(line("", found, found.meta() & 1))
+                    assertThat(line("", found, found.meta() & 1, blobs))
                             .endsWith(
                                     "\t" + String.join("\t", Arrays.asList(line).subList(2, 6)));
                 }
@@ -218,11 +194,14 @@ class SnapshotGoldenTest {
         return Arrays.copyOfRange(rows.bytes(), start, start + length);
     }
 
-    private static String line(String prefix, TableCursor cursor, int meta) {
+    private static String line(String prefix, TableCursor cursor, int meta, Blobs.Fetch blobs) {
         MemorySegment userMeta = cursor.valueSegment().asSlice(cursor.userMetaOffset(), cursor.userMetaLength());
         return prefix + Dumps.hex(cursor.copyKey()) + "\t" + Long.toUnsignedString(cursor.version()) + "\t"
                 + Dumps.hex(new byte[] {(byte) meta}) + "\t" + Dumps.hex(userMeta) + "\t"
-                + Dumps.value(cursor.copyValue());
+                + Dumps.value(
+                        (cursor.meta() & ValueMeta.BLOB_REF) == 0
+                                ? cursor.copyValue()
+                                : blobs.value(cursor).toArray(ValueLayout.JAVA_BYTE));
     }
 
     private static List<String> lines(List<String[]> dump) {

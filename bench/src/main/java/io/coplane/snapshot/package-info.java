@@ -1,0 +1,2 @@
+/** Benchmarks of building and reading snapshots. */
+package io.coplane.snapshot;
