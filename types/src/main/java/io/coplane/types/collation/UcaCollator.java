@@ -1,0 +1,140 @@
+package io.coplane.types.collation;
+
+import io.coplane.types.ByteSink;
+import io.coplane.types.text.Utf8;
+import java.util.Arrays;
+
+/**
+ * Primary weights of the Unicode Collation Algorithm: each character has a list of 16-bit primaries, often one, sometimes none; strings compare
+ * as the concatenation of the lists.
+ */
+final class UcaCollator extends Collator {
+    /** No primaries left. */
+    private static final long END = -1;
+    /** The string goes on with an ill-formed sequence. */
+    private static final long INVALID = -2;
+
+    private final UcaTable table;
+
+    private UcaCollator(boolean pads, UcaTable table) {
+        super(pads);
+        this.table = table;
+    }
+
+    /** Holder: built on first use. */
+    static final class Uca0400 {
+        static final UcaCollator INSTANCE = new UcaCollator(true, WeightTables.uca0400());
+
+        private Uca0400() {}
+    }
+
+    /** Holder: built on first use. */
+    static final class Uca0900 {
+        static final UcaCollator INSTANCE = new UcaCollator(false, WeightTables.uca0900());
+
+        private Uca0900() {}
+    }
+
+    UcaTable table() {
+        return table;
+    }
+
+    // State of a string: bits 0 .. 31 the current byte, 32 .. 62 where the rest of its character's list lies in the
+    // table's pool (0: at its
+    // start). skip() moves on to a character that has primaries, primary() reads the current one, advance() moves over
+    // it.
+
+    @Override
+    int compareWhole(byte[] a, int aStart, int aEnd, byte[] b, int bStart, int bEnd) {
+        if (Arrays.equals(a, aStart, aEnd, b, bStart, bEnd)) {
+            return 0;
+        }
+        long left = aStart;
+        long right = bStart;
+        while (true) {
+            left = skip(a, left, aEnd);
+            if (left == INVALID) {
+                return 0;
+            }
+            right = skip(b, right, bEnd);
+            if (right == INVALID) {
+                return 0;
+            }
+            if (left == END || right == END) {
+                return left == right ? 0 : left == END ? -1 : 1;
+            }
+            int x = primary(a, left, aEnd);
+            int y = primary(b, right, bEnd);
+            if (x != y) {
+                return x < y ? -1 : 1;
+            }
+            left = advance(a, left, aEnd);
+            right = advance(b, right, bEnd);
+        }
+    }
+
+    /** Moves over ignorable characters to the next primary. */
+    private long skip(byte[] bytes, long state, int end) {
+        if (state >>> 32 != 0) {
+            return state;
+        }
+        int at = (int) state;
+        while (at < end) {
+            int width = Utf8.sequenceLength(bytes, at, end);
+            if (width == 0) {
+                return INVALID;
+            }
+            if (table.entry(Utf8.codePoint(bytes, at, width)) != 0) {
+                return at;
+            }
+            at += width;
+        }
+        return END;
+    }
+
+    private int primary(byte[] bytes, long state, int end) {
+        int rest = (int) (state >>> 32);
+        if (rest != 0) {
+            return table.pooled(rest);
+        }
+        int at = (int) state;
+        int entry = table.entry(Utf8.codePoint(bytes, at, Utf8.sequenceLength(bytes, at, end)));
+        return entry > 0 ? entry : table.pooled(-entry);
+    }
+
+    private long advance(byte[] bytes, long state, int end) {
+        int rest = (int) (state >>> 32);
+        int at = (int) state;
+        int width = Utf8.sequenceLength(bytes, at, end);
+        if (rest == 0) {
+            int entry = table.entry(Utf8.codePoint(bytes, at, width));
+            if (entry > 0) {
+                return (long) at + width;
+            }
+            rest = -entry;
+        }
+        return table.endsAt(rest) ? (long) at + width : (long) (rest + 1) << 32 | at;
+    }
+
+    @Override
+    long hashWhole(byte[] bytes, int start, int end) {
+        long hash = 0;
+        long state = skip(bytes, start, end);
+        while (state >= 0) {
+            hash = mix(hash, primary(bytes, state, end));
+            state = skip(bytes, advance(bytes, state, end), end);
+        }
+        return hash;
+    }
+
+    @Override
+    void writeWhole(byte[] bytes, int start, int end, ByteSink out) {
+        long state = skip(bytes, start, end);
+        while (state >= 0) {
+            int primary = primary(bytes, state, end);
+            out.putByte(primary >> 8);
+            out.putByte(primary);
+            state = skip(bytes, advance(bytes, state, end), end);
+        }
+    }
+}

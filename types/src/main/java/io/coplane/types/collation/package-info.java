@@ -1,0 +1,6 @@
+/**
+ * Collations and what they weigh (coprocessor.md 8, expressions.md 10): compare, hash, equality and sort keys of byte ranges.
+ *
+ * <p>Enter through {@link io.coplane.types.collation.Collation}. Tables are built on first use and shared; any thread. May import: text.
+ */
+package io.coplane.types.collation;
