@@ -2,11 +2,18 @@ package io.coplane.engine;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 /**
  * One remote coprocessor request.
  *
  * @param body bytes of format 1 (snapshot.md 1.1); borrowed until the answer is there
  * @param remoteCacheAddress {@code x-dfs-remote-cache-addr}, if it was there and not empty
+ * @param isAbandoned true once nobody waits for the answer: work stops at its next deadline check. Called by any thread
  */
-public record CopRequest(MemorySegment body, Optional<String> remoteCacheAddress) {}
+public record CopRequest(MemorySegment body, Optional<String> remoteCacheAddress, BooleanSupplier isAbandoned) {
+    /** A request that somebody waits for to the end. */
+    public CopRequest(MemorySegment body, Optional<String> remoteCacheAddress) {
+        this(body, remoteCacheAddress, () -> false);
+    }
+}

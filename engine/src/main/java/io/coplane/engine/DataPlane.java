@@ -25,6 +25,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,7 +83,7 @@ public final class DataPlane implements AutoCloseable {
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
-        CopCall work = new CopCall(clock.nanoTime());
+        CopCall work = new CopCall(clock.nanoTime(), call.isAbandoned());
         inWork.incrementAndGet();
         CompletableFuture<CopAnswer> answer;
         try {
@@ -141,7 +142,7 @@ public final class DataPlane implements AutoCloseable {
         }
         work.stage = Stage.ADMIT;
         long maxMillis = request.getContext().getMaxExecutionDurationMs();
-        Deadline deadline = deadline(work.startNanos, maxMillis == 0 ? DEFAULT_WAIT_MILLIS : maxMillis);
+        Deadline deadline = deadline(work, work.startNanos, maxMillis == 0 ? DEFAULT_WAIT_MILLIS : maxMillis);
         return limiter.acquire(keyspaceId, deadline.nanos())
                 .thenCompose(permit -> {
                     work.permit = permit;
@@ -163,7 +164,7 @@ public final class DataPlane implements AutoCloseable {
             deadline.check();
             work.stage = Stage.EXECUTE;
             long maxMillis = request.getContext().getMaxExecutionDurationMs();
-            Deadline handling = deadline(now, maxMillis == 0 ? DEFAULT_HANDLE_MILLIS : maxMillis);
+            Deadline handling = deadline(work, now, maxMillis == 0 ? DEFAULT_HANDLE_MILLIS : maxMillis);
             Response response =
                     Coprocessor.execute(paged(request), snapshot, config.maxResponseBytes(), clock, handling);
             CopAnswer answer = ErrorTable.response(response, work.tag);
@@ -209,10 +210,12 @@ public final class DataPlane implements AutoCloseable {
         return ErrorTable.answer(failure, work.stage, work.tag);
     }
 
-    private Deadline deadline(long fromNanos, long millis) {
+    private Deadline deadline(CopCall work, long fromNanos, long millis) {
         long most = TimeUnit.DAYS.toMillis(365);
         return new Deadline(
-                clock, fromNanos + TimeUnit.MILLISECONDS.toNanos(millis < 0 || millis > most ? most : millis));
+                clock,
+                fromNanos + TimeUnit.MILLISECONDS.toNanos(millis < 0 || millis > most ? most : millis),
+                work.isAbandoned);
     }
 
     private static CodedInputStream input(MemorySegment bytes) {
@@ -233,6 +236,7 @@ public final class DataPlane implements AutoCloseable {
     /** What is known of a request in work. Handed from thread to thread by the futures that carry it. */
     private static final class CopCall {
         private final long startNanos;
+        private final BooleanSupplier isAbandoned;
         private RequestType type = RequestType.UNKNOWN;
         private String tag = "";
         private Stage stage = Stage.DECODE;
@@ -240,8 +244,9 @@ public final class DataPlane implements AutoCloseable {
         private WorkerLimiter.Permit permit;
         private boolean counted;
 
-        private CopCall(long startNanos) {
+        private CopCall(long startNanos, BooleanSupplier isAbandoned) {
             this.startNanos = startNanos;
+            this.isAbandoned = isAbandoned;
         }
 
         private void parsed(Request request, DataPlaneMetrics metrics) {

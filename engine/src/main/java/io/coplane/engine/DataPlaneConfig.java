@@ -58,6 +58,19 @@ public record DataPlaneConfig(
                 new byte[0]);
     }
 
+    /** The same with another cap. */
+    public DataPlaneConfig withMemoryCapBytes(long capBytes) {
+        return new DataPlaneConfig(
+                workerThreads,
+                capBytes,
+                globalPermits,
+                keyspacePermits,
+                maxResponseBytes,
+                topnMaxPushdownRows,
+                blackList,
+                masterKey);
+    }
+
     /** Permits of a concurrency factor (worker.md 10): max(2, floor(cpuQuota x factor)). */
     public static int permits(double cpuQuota, double factor) {
         return (int) Math.max(2, Math.min(Integer.MAX_VALUE, Math.floor(cpuQuota * factor)));

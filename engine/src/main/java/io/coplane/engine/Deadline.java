@@ -4,9 +4,10 @@ import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.snapshot.DeadlineCheck;
+import java.util.function.BooleanSupplier;
 
-/** A point on the injected clock after which work stops. Thread-safe. */
-record Deadline(Clock clock, long nanos) implements DeadlineCheck {
+/** A point on the injected clock after which work stops, or sooner if nobody waits for it. Thread-safe. */
+record Deadline(Clock clock, long nanos, BooleanSupplier isAbandoned) implements DeadlineCheck {
     @Override
     public void check() {
         if (isOver()) {
@@ -15,6 +16,6 @@ record Deadline(Clock clock, long nanos) implements DeadlineCheck {
     }
 
     boolean isOver() {
-        return clock.nanoTime() - nanos > 0;
+        return clock.nanoTime() - nanos > 0 || isAbandoned.getAsBoolean();
     }
 }

@@ -92,6 +92,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private State state = State.HEAD;
     private boolean pumping;
 
+    /** Read by the data plane's threads. */
+    private volatile boolean gone;
+
     private HttpRequest request;
     private String path = "";
     private boolean requestComplete = true;
@@ -136,6 +139,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
+        gone = true;
         state = State.CLOSED;
         deadlineNanos = NEVER;
         if (timer != null) {
@@ -286,7 +290,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
         CompletableFuture<CopAnswer> answered;
         try {
             answered = server.service()
-                    .coprocessor(new CopRequest(taken.view(), cache.isEmpty() ? Optional.empty() : Optional.of(cache)));
+                    .coprocessor(new CopRequest(
+                            taken.view(), cache.isEmpty() ? Optional.empty() : Optional.of(cache), () -> gone));
         } catch (RuntimeException e) {
             answered = CompletableFuture.failedFuture(e);
         }

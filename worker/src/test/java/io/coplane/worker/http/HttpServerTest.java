@@ -470,8 +470,10 @@ final class HttpServerTest {
         client.post("/coprocessor", random(5000));
         CompletableFuture<CopAnswer> answer = waiting.take();
 
+        assertThat(calls.getFirst().isAbandoned().getAsBoolean()).isFalse();
         client.close();
         await(() -> server.connectionCount() == 0);
+        assertThat(calls.getFirst().isAbandoned().getAsBoolean()).isTrue();
         assertThat(memory.usedBytes()).isEqualTo(5000);
         assertThat(calls.getFirst().body().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(random(5000));
         answer.complete(new CopAnswer(200, new byte[10], "", ""));
