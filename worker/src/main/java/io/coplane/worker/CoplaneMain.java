@@ -1,6 +1,7 @@
 package io.coplane.worker;
 
 import io.coplane.nativecache.CoplaneException;
+import io.coplane.worker.replay.DemoCommand;
 import io.coplane.worker.replay.ReplayCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -12,7 +13,7 @@ import picocli.CommandLine.IVersionProvider;
         description = "A data plane for TiDB's cloud storage engine.",
         mixinStandardHelpOptions = true,
         versionProvider = CoplaneMain.Versions.class,
-        subcommands = {ServeCommand.class, ReplayCommand.class})
+        subcommands = {ServeCommand.class, DemoCommand.class, ReplayCommand.class, WarmUpCommand.class})
 public final class CoplaneMain implements Runnable {
     private static final int FAILED = 1;
 

@@ -38,7 +38,7 @@ public final class Logs extends ContextAwareBase implements Configurator {
      * @param level a level's name in any case, or empty for info
      * @param file log file, or empty for standard output
      */
-    static void configure(String level, String file) {
+    public static void configure(String level, String file) {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         Level parsed = level(level);
         if (file.isEmpty()) {

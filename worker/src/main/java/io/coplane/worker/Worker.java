@@ -83,7 +83,7 @@ public final class Worker implements AutoCloseable {
             throw new CoplaneException(ErrorCode.BAD_CONFIG, "dfs.local-dir is no directory: value=" + root);
         }
         OwnConfig own = config.own();
-        DataPlaneConfig planeConfig = config.dataPlane(machine);
+        DataPlaneConfig planeConfig = besideHeap(config.dataPlane(machine), machine);
         ObjectStore store = new DirectoryStore(root, config.dfs().prefix(), own.storeThreads());
         owned.push(store);
         PrometheusRegistry registry = new PrometheusRegistry();
@@ -114,5 +114,18 @@ public final class Worker implements AutoCloseable {
                 planeConfig.workerThreads(),
                 planeConfig.memoryCapBytes(),
                 root);
+    }
+
+    /** The heap is not the limiter's: what the JVM may grow to is kept out of the cap, so that both together fit the machine. */
+    private static DataPlaneConfig besideHeap(DataPlaneConfig config, Machine machine) {
+        long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory();
+        if (most <= 0 || config.memoryCapBytes() <= most) {
+            return config;
+        }
+        LOG.info(
+                "memory cap is lowered to leave room for the heap: configuredBytes={} capBytes={}",
+                config.memoryCapBytes(),
+                most);
+        return config.withMemoryCapBytes(most);
     }
 }

@@ -47,7 +47,7 @@ public final class ConfigLoader {
 
     /**
      * @param file TOML; empty = all defaults
-     * @param options values by dotted key; they replace the file's. {@code true} and {@code false} are flags
+     * @param options values by dotted key; they replace the file's. Flags are Booleans, integers Longs, all else texts
      * @param environment replaces both, for {@code dfs} and {@code security}
      * @throws CoplaneException BAD_CONFIG naming the file, or the key and its value
      */
@@ -76,6 +76,8 @@ public final class ConfigLoader {
         }
         if (value instanceof Boolean flag) {
             table.set(parts.getLast(), flag);
+        } else if (value instanceof Long number) {
+            table.set(parts.getLast(), number);
         } else {
             table.set(parts.getLast(), value.toString());
         }

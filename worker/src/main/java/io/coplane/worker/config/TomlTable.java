@@ -48,6 +48,11 @@ final class TomlTable {
         node.put(key, value);
     }
 
+    /** Overrides a value below this table. */
+    void set(String key, long value) {
+        node.put(key, value);
+    }
+
     /** A table below this one, made where there is none, whose values can be overridden. */
     TomlTable writable(String key) {
         JsonNode value = node.get(key);
