@@ -402,7 +402,10 @@ public final class TableCursor {
         return valid;
     }
 
-    /** The key's bytes from 0 to {@link #keyLength}; scratch that the next move overwrites. What follows is undefined. */
+    /**
+     * The key's bytes from 0 to {@link #keyLength}; scratch that the next move overwrites. At least 8 bytes follow, of undefined contents, so that
+     * the last ones can be read as a long.
+     */
     public byte[] keyBytes() {
         return key;
     }
