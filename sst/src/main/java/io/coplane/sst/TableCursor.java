@@ -177,7 +177,7 @@ public final class TableCursor {
             return false;
         }
         int i = reverse ? entry - 1 : entry + 1;
-        if (i >= 0 && i < main.count) {
+        if (Integer.compareUnsigned(i, main.count) < 0) {
             return moveTo(i);
         }
         valid = false;
@@ -236,8 +236,10 @@ public final class TableCursor {
         main.copySuffix(key, prefix);
         keyLength = length;
         entry = i;
-        current = main;
-        mode = Mode.NEWEST;
+        if (mode != Mode.NEWEST) { // stores of references cost a barrier each
+            current = main;
+            mode = Mode.NEWEST;
+        }
         valid = true;
         return true;
     }
