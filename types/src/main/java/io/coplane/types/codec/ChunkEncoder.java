@@ -12,7 +12,6 @@ import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalBinary;
-import io.coplane.types.decimal.DecimalColumns;
 
 /**
  * Writes columns in chunk encoding (coprocessor.md 4.13), each after the other.
@@ -160,8 +159,7 @@ public final class ChunkEncoder {
             if (nulls && column.isNull(row)) {
                 out.putZeros(DecimalBinary.CHUNK_BYTES);
             } else {
-                DecimalColumns.load(column, row, scratch);
-                DecimalBinary.writeChunk(scratch, out);
+                DecimalBinary.writeChunk(column, row, out, scratch);
             }
         }
     }

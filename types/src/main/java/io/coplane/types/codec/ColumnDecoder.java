@@ -11,8 +11,7 @@ import io.coplane.types.column.Column;
 import io.coplane.types.column.DecimalColumn;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
-import io.coplane.types.decimal.Decimal;
-import io.coplane.types.decimal.DecimalBinary;
+import io.coplane.types.decimal.DecimalReader;
 import io.coplane.types.time.TimeCore;
 import java.util.Arrays;
 
@@ -242,7 +241,7 @@ public final class ColumnDecoder {
     private static void decodeDecimals(RawColumn raw, DecimalColumn out) {
         int rows = raw.rows();
         out.reset(rows);
-        Decimal scratch = new Decimal();
+        var reader = new DecimalReader();
         int[] starts = raw.starts();
         int[] lengths = raw.lengths();
         for (int row = 0; row < rows; row++) {
@@ -250,7 +249,7 @@ public final class ColumnDecoder {
             int at = starts[row];
             byte[] data = raw.data();
             if (length >= 0) {
-                DecimalBinary.read(data, at, at + length, out, row, scratch);
+                reader.read(data, at, at + length, out, row);
                 continue;
             }
             if (length == RawColumn.DEFAULT) {
@@ -263,7 +262,7 @@ public final class ColumnDecoder {
                 out.unscaled()[row] = 0;
                 out.setNull(row);
             } else {
-                DecimalBinary.read(data, DatumReader.decimal(data, at), end, out, row, scratch);
+                reader.read(data, DatumReader.decimal(data, at), end, out, row);
             }
         }
     }

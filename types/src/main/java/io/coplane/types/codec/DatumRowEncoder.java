@@ -10,7 +10,6 @@ import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalBinary;
-import io.coplane.types.decimal.DecimalColumns;
 import io.coplane.types.time.TimeCore;
 import java.util.List;
 
@@ -120,9 +119,8 @@ public final class DatumRowEncoder {
             case UINT -> Datums.putUint(out, ((LongColumn) column).values()[row]);
             case REAL -> Datums.putDouble(out, ((DoubleColumn) column).values()[row]);
             case DECIMAL -> {
-                DecimalColumns.load((DecimalColumn) column, row, scratch);
                 out.putByte(Datums.DECIMAL);
-                DecimalBinary.write(scratch, out);
+                DecimalBinary.write((DecimalColumn) column, row, out, scratch);
             }
             case BYTES -> {
                 BytesColumn bytes = (BytesColumn) column;

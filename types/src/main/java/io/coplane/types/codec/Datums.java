@@ -164,30 +164,31 @@ public final class Datums {
 
     /** Appends a comparable i64. */
     public static void putInt(ByteSink out, long value) {
-        out.ensure(9);
-        out.putByte(INT);
-        out.putLongBe(value ^ Long.MIN_VALUE);
+        putWord(out, INT, value ^ Long.MIN_VALUE);
     }
 
     /** Appends a comparable u64. */
     public static void putUint(ByteSink out, long value) {
-        out.ensure(9);
-        out.putByte(UINT);
-        out.putLongBe(value);
+        putWord(out, UINT, value);
     }
 
     /** Appends an f64. */
     public static void putDouble(ByteSink out, double value) {
-        out.ensure(9);
-        out.putByte(FLOAT);
-        out.putLongBe(Memcomparable.doubleWord(value));
+        putWord(out, FLOAT, Memcomparable.doubleWord(value));
     }
 
     /** Appends a duration of {@code nanos} nanoseconds. */
     public static void putDuration(ByteSink out, long nanos) {
-        out.ensure(9);
-        out.putByte(DURATION);
-        out.putLongBe(nanos ^ Long.MIN_VALUE);
+        putWord(out, DURATION, nanos ^ Long.MIN_VALUE);
+    }
+
+    private static void putWord(ByteSink out, int flag, long word) {
+        out.ensure(1 + Long.BYTES);
+        byte[] bytes = out.bytes();
+        int at = out.length();
+        bytes[at] = (byte) flag;
+        Endian.putLongBe(bytes, at + 1, word);
+        out.advance(1 + Long.BYTES);
     }
 
     /** Appends a varint i64. */
@@ -211,9 +212,17 @@ public final class Datums {
     /** Appends compact bytes. */
     public static void putCompactBytes(ByteSink out, byte[] source, int offset, int length) {
         out.ensure(1 + Varints.MAX_BYTES + length);
-        out.putByte(COMPACT_BYTES);
-        out.putVarInt(length);
-        out.put(source, offset, length);
+        byte[] bytes = out.bytes();
+        int start = out.length();
+        int at = start;
+        bytes[at++] = COMPACT_BYTES;
+        long rest = (long) length << 1; // zig-zag
+        for (; rest > 0x7f; rest >>>= 7) {
+            bytes[at++] = (byte) (rest & 0x7f | 0x80);
+        }
+        bytes[at++] = (byte) rest;
+        System.arraycopy(source, offset, bytes, at, length);
+        out.advance(at + length - start);
     }
 
     /** Appends a payload that is already encoded behind its flag: JSON, vector, decimal. */

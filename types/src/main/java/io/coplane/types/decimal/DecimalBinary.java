@@ -4,6 +4,9 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.types.ByteSink;
 import io.coplane.types.column.DecimalColumn;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 
 /**
  * Decimals in datums and rows, and in chunks (coprocessor.md 4.7).
@@ -28,9 +31,13 @@ public final class DecimalBinary {
     /** Bytes of the chunk form. */
     public static final int CHUNK_BYTES = 4 + Decimal.WORDS * Integer.BYTES;
 
-    private static final int[] DIGIT_BYTES = {0, 1, 1, 2, 2, 3, 3, 4, 4, 4};
-    private static final int HEADER_BYTES = 2;
-    private static final int SIGN = 0x80;
+    static final VarHandle BE_LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+    private static final VarHandle LE_INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+    static final int[] DIGIT_BYTES = {0, 1, 1, 2, 2, 3, 3, 4, 4, 4};
+    static final int HEADER_BYTES = 2;
+    static final int SIGN = 0x80;
 
     private DecimalBinary() {}
 
@@ -68,23 +75,6 @@ public final class DecimalBinary {
         return new CoplaneException(ErrorCode.CORRUPT_DATUM, "invalid data type: " + text);
     }
 
-    /**
-     * Reads the binary form that starts at {@code at} into a row of a column. Hot: runs per row.
-     *
-     * @param end where the data ends; bytes behind the value are not looked at
-     * @param scratch for values that don't fit into the flat form
-     * @throws CoplaneException CORRUPT_DATUM
-     */
-    public static void read(byte[] bytes, int at, int end, DecimalColumn out, int row, Decimal scratch) {
-        int length = checkedLength(bytes, at, end);
-        int prec = bytes[at] & 0xff;
-        int frac = bytes[at + 1] & 0xff;
-        if (prec > DecimalColumns.FLAT_DIGITS || !readFlat(bytes, at + HEADER_BYTES, prec - frac, frac, out, row)) {
-            readWords(bytes, at + HEADER_BYTES, length - HEADER_BYTES, prec - frac, frac, scratch);
-            DecimalColumns.store(scratch, out, row);
-        }
-    }
-
     /** Reads the binary form that starts at {@code at}. @throws CoplaneException CORRUPT_DATUM */
     public static void read(byte[] bytes, int at, int end, Decimal out) {
         int length = checkedLength(bytes, at, end);
@@ -92,7 +82,7 @@ public final class DecimalBinary {
         readWords(bytes, at + HEADER_BYTES, length - HEADER_BYTES, (bytes[at] & 0xff) - frac, frac, out);
     }
 
-    private static int checkedLength(byte[] bytes, int at, int end) {
+    static int checkedLength(byte[] bytes, int at, int end) {
         if (end - at < HEADER_BYTES + 1) {
             throw corrupt("decimal is too short: bytes=" + (end - at));
         }
@@ -108,61 +98,8 @@ public final class DecimalBinary {
         return length;
     }
 
-    /** At most 18 digits, so they fit into a long. Returns false for bytes that {@link #readWords} must judge. */
-    private static boolean readFlat(byte[] bytes, int start, int intDigits, int frac, DecimalColumn out, int row) {
-        boolean negative = bytes[start] >= 0;
-        int mask = negative ? -1 : 0;
-        int flip = SIGN; // of the first byte only
-        int at = start;
-        long value = 0;
-        int lead = intDigits % Decimal.WORD_DIGITS;
-        int intCount = intDigits;
-        if (lead > 0) {
-            int count = DIGIT_BYTES[lead];
-            value = digits(bytes, at, count, mask) ^ (long) flip << 8 * (count - 1);
-            flip = 0;
-            at += count;
-            if (value >= Decimal.POW10[lead]) {
-                return false;
-            }
-            if (value == 0) {
-                intCount -= lead;
-            }
-        }
-        for (int left = intDigits - lead; left > 0; left -= Decimal.WORD_DIGITS) {
-            long group = digits(bytes, at, Integer.BYTES, mask) ^ (long) flip << 24;
-            flip = 0;
-            at += Integer.BYTES;
-            if (group >= Decimal.BASE) {
-                return false;
-            }
-            value = value * Decimal.BASE + group;
-            if (value == 0) {
-                intCount -= Decimal.WORD_DIGITS;
-            }
-        }
-        for (int left = frac; left > 0; left -= Decimal.WORD_DIGITS) {
-            int count = Math.min(left, Decimal.WORD_DIGITS);
-            int byteCount = DIGIT_BYTES[count];
-            long group = digits(bytes, at, byteCount, mask) ^ (long) flip << 8 * (byteCount - 1);
-            flip = 0;
-            at += byteCount;
-            if (group >= Decimal.POW10[count]) {
-                return false;
-            }
-            value = value * Decimal.POW10[count] + group;
-        }
-        if (intCount + frac == 0) {
-            intCount = 1;
-            negative = false;
-        }
-        out.headers()[row] = DecimalColumn.header(intCount, frac, frac, negative) | DecimalColumn.FLAT;
-        out.unscaled()[row] = negative ? -value : value;
-        return true;
-    }
-
     /** A big-endian number of 1 to 4 bytes, each xored with {@code mask}. */
-    private static long digits(byte[] bytes, int at, int count, int mask) {
+    static long digits(byte[] bytes, int at, int count, int mask) {
         long value = (bytes[at] ^ mask) & 0xff;
         for (int i = 1; i < count; i++) {
             value = value << 8 | (bytes[at + i] ^ mask) & 0xff;
@@ -170,7 +107,7 @@ public final class DecimalBinary {
         return value;
     }
 
-    private static void readWords(byte[] bytes, int start, int length, int intDigits, int frac, Decimal out) {
+    static void readWords(byte[] bytes, int start, int length, int intDigits, int frac, Decimal out) {
         out.setZero(intDigits, frac, frac);
         boolean negative = length > 0 && bytes[start] >= 0;
         int mask = negative ? -1 : 0;
@@ -258,16 +195,75 @@ public final class DecimalBinary {
         }
     }
 
+    /**
+     * Appends the binary form of a row with header: the value's own precision and fraction digits. Hot: runs per row.
+     *
+     * @param scratch for values that are not flat
+     */
+    public static void write(DecimalColumn column, int row, ByteSink out, Decimal scratch) {
+        int header = column.headers()[row];
+        if (!DecimalColumns.isFlat(header) || !writeFlat(header, column.unscaled()[row], out)) {
+            DecimalColumns.load(column, row, scratch);
+            write(scratch, out);
+        }
+    }
+
+    /** Returns false and writes nothing if there are more than two groups of digits on a side or eight bytes. */
+    private static boolean writeFlat(int header, long unscaled, ByteSink out) {
+        int frac = DecimalColumns.fracCount(header);
+        if (frac > Decimal.WORD_DIGITS) {
+            return false;
+        }
+        long magnitude = Math.abs(unscaled);
+        long integer = magnitude / Decimal.POW10[frac];
+        long fraction = magnitude - integer * Decimal.POW10[frac];
+        int high = (int) (integer / Decimal.BASE);
+        int low = (int) (integer - (long) high * Decimal.BASE);
+        int intDigits = high != 0
+                ? Decimal.WORD_DIGITS + Decimal.digitsOf(high)
+                : low != 0 ? Decimal.digitsOf(low) : frac == 0 ? 1 : 0;
+        int fracBytes = DIGIT_BYTES[frac];
+        int lowBytes = intDigits < Decimal.WORD_DIGITS ? DIGIT_BYTES[intDigits] : Integer.BYTES;
+        int highBytes = intDigits > Decimal.WORD_DIGITS ? DIGIT_BYTES[intDigits - Decimal.WORD_DIGITS] : 0;
+        int bytes = highBytes + lowBytes + fracBytes;
+        if (bytes > Long.BYTES) {
+            return false;
+        }
+        long word = fraction | (long) low << 8 * fracBytes;
+        if (highBytes != 0) {
+            word |= (long) high << 8 * (fracBytes + lowBytes);
+        }
+        word = DecimalColumns.isNegative(header) ? ~word : word;
+        word = word << Long.SIZE - 8 * bytes ^ Long.MIN_VALUE;
+        out.ensure(HEADER_BYTES + Long.BYTES);
+        int at = out.length();
+        byte[] target = out.bytes();
+        target[at] = (byte) (intDigits + frac);
+        target[at + 1] = (byte) frac;
+        BE_LONG.set(target, at + HEADER_BYTES, word);
+        out.advance(HEADER_BYTES + bytes);
+        return true;
+    }
+
+    /** Appends the chunk form of a row. Hot: runs per row. @param scratch is changed */
+    public static void writeChunk(DecimalColumn column, int row, ByteSink out, Decimal scratch) {
+        DecimalColumns.load(column, row, scratch);
+        writeChunk(scratch, out);
+    }
+
     /** Appends the chunk form. */
     public static void writeChunk(Decimal value, ByteSink out) {
         out.ensure(CHUNK_BYTES);
-        out.putByte(value.intCount);
-        out.putByte(value.fracCount);
-        out.putByte(value.resultFracCount);
-        out.putByte(value.negative ? 1 : 0);
+        byte[] target = out.bytes();
+        int at = out.length();
+        LE_INT.set(
+                target,
+                at,
+                value.intCount | value.fracCount << 8 | value.resultFracCount << 16 | (value.negative ? 1 << 24 : 0));
         int used = value.usedWords();
         for (int i = 0; i < Decimal.WORDS; i++) {
-            out.putIntLe(i < used ? value.words[i] : 0);
+            LE_INT.set(target, at + Integer.BYTES * (i + 1), i < used ? value.words[i] : 0);
         }
+        out.advance(CHUNK_BYTES);
     }
 }

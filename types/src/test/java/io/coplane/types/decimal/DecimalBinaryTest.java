@@ -137,7 +137,7 @@ class DecimalBinaryTest {
         assertThatThrownBy(() -> DecimalBinary.read(bytes, 0, bytes.length, value))
                 .isInstanceOfSatisfying(
                         CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CORRUPT_DATUM));
-        assertThatThrownBy(() -> DecimalBinary.read(bytes, 0, bytes.length, column, 0, value))
+        assertThatThrownBy(() -> new DecimalReader().read(bytes, 0, bytes.length, column, 0))
                 .isInstanceOfSatisfying(
                         CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CORRUPT_DATUM));
     }
@@ -158,6 +158,8 @@ class DecimalBinaryTest {
         column.reset(1);
         var read = new Decimal();
         var fromColumn = new Decimal();
+        var reader = new DecimalReader();
+        var scratch = new Decimal();
         for (int i = 0; i < 5_000; i++) {
             RandomDecimals.next(random, value);
             int prec = Math.min(81, Math.max(value.precision(), 1) + random.nextInt(12));
@@ -171,11 +173,18 @@ class DecimalBinaryTest {
             assertThat(DecimalBinary.write(value, prec, frac, sink)).isEqualTo(DecimalStatus.OK);
 
             DecimalBinary.read(sink.bytes(), 0, sink.length(), read);
-            DecimalBinary.read(sink.bytes(), 0, sink.length(), column, 0, new Decimal());
+            reader.read(sink.bytes(), 0, sink.length(), column, 0);
             DecimalColumns.load(column, 0, fromColumn);
 
             assertThat(read.plainText()).isEqualTo(value.plainText());
             assertThat(RandomDecimals.describe(fromColumn)).isEqualTo(RandomDecimals.describe(read));
+
+            sink.truncate(0);
+            DecimalBinary.write(read, sink);
+            byte[] fromWords = sink.copyBytes();
+            sink.truncate(0);
+            DecimalBinary.write(column, 0, sink, scratch);
+            assertThat(sink.copyBytes()).as(RandomDecimals.describe(read)).isEqualTo(fromWords);
         }
     }
 
