@@ -3,6 +3,7 @@ package io.coplane.worker;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.worker.replay.DemoCommand;
 import io.coplane.worker.replay.ReplayCommand;
+import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
@@ -22,12 +23,13 @@ public final class CoplaneMain implements Runnable {
 
     /** Runs the command and ends the process with its status. */
     public static void main(String[] arguments) {
-        System.exit(run(arguments));
+        CommandLine defaults = new CommandLine(new CoplaneMain());
+        System.exit(run(defaults.getOut(), defaults.getErr(), arguments));
     }
 
     /** Runs the command; returns its exit status. */
-    static int run(String... arguments) {
-        CommandLine commandLine = new CommandLine(new CoplaneMain());
+    static int run(PrintWriter out, PrintWriter err, String... arguments) {
+        CommandLine commandLine = new CommandLine(new CoplaneMain()).setOut(out).setErr(err);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setExecutionExceptionHandler((e, command, parsed) -> {
             // what users do wrong is one sentence; what we do wrong has a stack

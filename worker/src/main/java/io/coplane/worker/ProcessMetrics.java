@@ -1,9 +1,10 @@
 package io.coplane.worker;
 
 import io.coplane.worker.config.Machine;
-import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.model.registry.Collector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -35,11 +36,18 @@ final class ProcessMetrics {
                 "Number of OS threads in the process.",
                 () -> ManagementFactory.getThreadMXBean().getThreadCount());
         gauge(registry, "tikv_server_cpu_cores_quota", "Cores that the process may use.", machine::cpuQuota);
-        CounterWithCallback.builder()
+        Collector cpu = ProcessMetrics::cpu; // the library's counter with callback forgets the name it was given
+        registry.register(cpu);
+    }
+
+    private static CounterSnapshot cpu() {
+        return CounterSnapshot.builder()
                 .name("process_cpu_seconds_total")
                 .help("Total user and system CPU time spent in seconds.")
-                .callback(callback -> callback.call(cpuSeconds()))
-                .register(registry);
+                .dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                        .value(cpuSeconds())
+                        .build())
+                .build();
     }
 
     private static double cpuSeconds() {
