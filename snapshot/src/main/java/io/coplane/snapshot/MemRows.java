@@ -34,7 +34,7 @@ final class MemRows implements AutoCloseable {
     private final MemorySegment part;
     private final MemoryGuard guard;
     private final long chargedBytes;
-    private final long[] rowAt; // where each row's keyBytes field lies, in order of arrival
+    private long[] rowAt = {}; // where each row's keyBytes field lies, in order of arrival
     private int[] order; // row numbers in read order
     private int count; // of order in use
 
@@ -43,7 +43,6 @@ final class MemRows implements AutoCloseable {
         this.guard = guard;
         chargedBytes = (long) rowCount * INDEX_BYTES_PER_ROW;
         guard.charge(chargedBytes);
-        rowAt = new long[rowCount];
     }
 
     /**
@@ -66,6 +65,7 @@ final class MemRows implements AutoCloseable {
         }
         var rows = new MemRows(part, guard, (int) rowCount);
         try {
+            rows.rowAt = new long[(int) rowCount];
             rows.index(total);
             rows.sort();
             rows.dropNotNewer();

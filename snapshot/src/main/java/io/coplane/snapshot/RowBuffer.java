@@ -151,7 +151,13 @@ public final class RowBuffer implements AutoCloseable {
         int capacity = (int) Math.max(needed, Math.min(MAX_BYTES, 2L * bytes.length + 1024));
         // the old array lives until the copy is done
         guard.charge(capacity);
-        byte[] larger = Arrays.copyOf(bytes, capacity);
+        byte[] larger;
+        try {
+            larger = Arrays.copyOf(bytes, capacity);
+        } catch (OutOfMemoryError e) {
+            guard.release(capacity);
+            throw e;
+        }
         guard.release(bytes.length);
         bytes = larger;
     }

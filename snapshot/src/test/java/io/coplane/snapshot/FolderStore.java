@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +27,19 @@ final class FolderStore implements ObjectStore {
 
     void put(FileKind kind, long fileId, byte[] bytes) {
         files.put(name(kind, fileId), bytes);
+    }
+
+    /** Puts into another store what was put here. */
+    void copyTo(ObjectStore other) {
+        files.forEach((name, bytes) -> {
+            int dot = name.indexOf('.');
+            FileKind kind = Arrays.stream(FileKind.values())
+                    .filter(candidate -> candidate.suffix().equals(name.substring(dot + 1)))
+                    .findFirst()
+                    .orElseThrow();
+            other.put(kind, Long.parseUnsignedLong(name.substring(0, dot), 16), MemorySegment.ofArray(bytes))
+                    .join();
+        });
     }
 
     @Override
