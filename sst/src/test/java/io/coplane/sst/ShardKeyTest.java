@@ -51,6 +51,20 @@ class ShardKeyTest {
     }
 
     @Test
+    void unwrapsTheVectorOfSnapshots() { // snapshot.md 8.8
+        String exported = "0100000000b2d142f56e0cd997e1bad021916339cfa00c24fd1eecc9b2feafc16a149f6862"
+                + "6eddd7bdd149e5da60c1c35e7441fff6a23224205cf41658f8e7c9f8b9822329";
+
+        ShardKey key = ShardKey.unwrap(ascending(0, 32), Dumps.bytes(exported));
+
+        assertThat(Dumps.hex(key.export(ascending(0, 32)))).isEqualTo(exported);
+        assertThat(Dumps.hex(key.fileKey(0).getEncoded()))
+                .isEqualTo("40abac4cec591f2771583cd47fdf1c63f071d1c897326fee37ff0be71a81212c");
+        assertThat(Dumps.hex(key.fileKey(2).getEncoded()))
+                .isEqualTo("75c7404d405165f722c8e65b7ad682a699ead6b0bf75dd7baa4acf7aa135c0df");
+    }
+
+    @Test
     void namesWhatIsWrongWithAKey() {
         byte[] exported = Dumps.bytes("0100000000" + WRAPPED);
 
