@@ -37,10 +37,10 @@ import org.openjdk.jmh.annotations.Warmup;
  * <p>Run from the project root, or with {@code -Dcoplane.testdata}.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.SampleTime)
+@BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
-@Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 6, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Warmup(iterations = 5, time = 400, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 15, time = 200, timeUnit = TimeUnit.MILLISECONDS)
 @Fork(1)
 public class SstBenchmark {
     /** Compression of the table. */

@@ -5,6 +5,7 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import io.coplane.cop.analyze.Analyze;
+import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
 import io.coplane.cop.exec.SnapshotSource;
 import io.coplane.cop.plan.DagPlan;
@@ -18,7 +19,9 @@ import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.coprocessor.StoreBatchTask;
 import io.coplane.proto.coprocessor.StoreBatchTaskResponse;
 import io.coplane.proto.kvrpcpb.APIVersion;
+import io.coplane.proto.kvrpcpb.Context;
 import io.coplane.proto.kvrpcpb.ExecDetailsV2;
+import io.coplane.proto.kvrpcpb.IsolationLevel;
 import io.coplane.proto.kvrpcpb.ScanDetailV2;
 import io.coplane.proto.kvrpcpb.TimeDetail;
 import io.coplane.proto.tipb.AnalyzeReq;
@@ -28,6 +31,7 @@ import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
 import io.coplane.snapshot.Snapshot;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /** Executes coprocessor requests on snapshots. Thread-safe. */
@@ -49,8 +53,36 @@ public final class Coprocessor {
      */
     public static Response execute(
             Request request, Snapshot snapshot, long maxResponseBytes, Clock clock, DeadlineCheck deadline) {
+        return execute(request, snapshot, false, maxResponseBytes, clock, deadline);
+    }
+
+    /**
+     * Executes a request.
+     *
+     * @param wholeShard true if the snapshot holds every row of its shard, not only those of the request's ranges (a sender selects memtable rows
+     *     by the ranges): then index look-ups may read the shard's table rows. Otherwise the client gets the index rows and looks up itself
+     */
+    public static Response execute(
+            Request request,
+            Snapshot snapshot,
+            boolean wholeShard,
+            long maxResponseBytes,
+            Clock clock,
+            DeadlineCheck deadline) {
         ReadStatistics statistics = new ReadStatistics();
-        Sources sources = readTs -> new SnapshotSource(snapshot, readTs, statistics, deadline);
+        Sources sources = new Sources() {
+            @Override
+            public RowSource at(long readTs) {
+                return new SnapshotSource(snapshot, readTs, statistics, deadline);
+            }
+
+            @Override
+            public boolean reaches(byte[] rowKey) {
+                return wholeShard
+                        && Arrays.compareUnsigned(rowKey, snapshot.outerStart()) >= 0
+                        && Arrays.compareUnsigned(rowKey, snapshot.outerEnd()) < 0;
+            }
+        };
         long start = clock.nanoTime();
         Response.Builder response = execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline);
         response.setExecDetailsV2(ExecDetailsV2.newBuilder()
@@ -63,10 +95,12 @@ public final class Coprocessor {
     }
 
     /** Opens what a request reads. */
-    @FunctionalInterface
     interface Sources {
         /** Rows at a read timestamp; owned by the caller. */
         RowSource at(long readTs);
+
+        /** True if the row with this outer raw key can be read, although it is outside of the request's ranges. */
+        boolean reaches(byte[] rowKey);
     }
 
     /** {@link #execute(Request, Snapshot, long, Clock, DeadlineCheck)} over any source, without execution details. */
@@ -155,10 +189,35 @@ public final class Coprocessor {
                         Ranges.of(request.getRangesList()),
                         Ranges.prefixBytes(request.getContext()),
                         request.getPagingSize(),
+                        accessor(request, sources, readTs(request, dag.getStartTsFallback())),
                         clock,
                         guard)) {
             return new DagRun(request, dag, plan, maxResponseBytes, deadline).run();
         }
+    }
+
+    /** Look-ups in other places need what coprocessor.md 3.11 lists; without it there is no accessor. */
+    private static RowAccessor accessor(Request request, Sources sources, long readTs) {
+        Context context = request.getContext();
+        if (request.getPagingSize() != 0
+                || request.getMaxKeysRead() != 0
+                || context.getIsolationLevel() != IsolationLevel.SI
+                || context.getStaleRead()
+                || context.getReplicaRead()
+                || !context.hasPeer()) {
+            return null;
+        }
+        return new RowAccessor() {
+            @Override
+            public boolean reaches(byte[] rowKey) {
+                return sources.reaches(rowKey);
+            }
+
+            @Override
+            public RowSource open() {
+                return sources.at(readTs);
+            }
+        };
     }
 
     private static <T extends Message> T parse(Parser<T> parser, ByteString bytes) {

@@ -112,9 +112,7 @@ final class DagRun {
         for (EvalException warning : plan.context().warnings()) {
             rest.addWarnings(Error.newBuilder().setCode(warning.warningCode()).setMsg(warning.warningText()));
         }
-        if (plan.context().warningCount() != 0) {
-            rest.setWarningCount(plan.context().warningCount());
-        }
+        rest.setWarningCount(plan.context().warningCount());
         for (long count : plan.reader().takeRangeRows()) {
             rest.addOutputCounts(count);
         }

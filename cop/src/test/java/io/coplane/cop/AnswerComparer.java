@@ -121,6 +121,7 @@ final class AnswerComparer {
                 io.coplane.cop.plan.Ranges.of(request.getRangesList()),
                 0,
                 request.getPagingSize(),
+                null,
                 ManualClock.recorded(),
                 MemoryGuard.unlimited())) {
             return dag.getOutputOffsetsList().stream()

@@ -74,8 +74,7 @@ public final class CorpusSweep {
         MemoryGuard guard = MemoryGuard.unlimited();
         Response ours;
         try {
-            ours = Coprocessor.execute(
-                            request, data::at, guard, Long.MAX_VALUE, ManualClock.recorded(), DeadlineCheck.NONE)
+            ours = Coprocessor.execute(request, data, guard, Long.MAX_VALUE, ManualClock.recorded(), DeadlineCheck.NONE)
                     .build();
         } catch (RuntimeException | StackOverflowError e) {
             StackTraceElement at = e.getStackTrace().length > 0 ? e.getStackTrace()[0] : null;

@@ -17,7 +17,7 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** A recorded data set in memory: rows with all versions, requests, the reference's answers. */
-final class RecordedData {
+final class RecordedData implements Coprocessor.Sources {
     /** One version of a row; a delete has no value. */
     record Version(long commitTs, byte[] value) {}
 
@@ -75,8 +75,13 @@ final class RecordedData {
         return answers;
     }
 
-    /** The rows at a read timestamp. */
-    RowSource at(long readTs) {
+    @Override
+    public boolean reaches(byte[] rowKey) {
+        return true;
+    }
+
+    @Override
+    public RowSource at(long readTs) {
         return new Source(readTs);
     }
 

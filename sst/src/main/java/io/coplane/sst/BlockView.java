@@ -25,8 +25,6 @@ final class BlockView {
     /** Suffixes up to here are copied by longs: what may be read beyond a suffix is still its entry. */
     private static final int SHORT_SUFFIX_BYTES = 64;
 
-    private static final int HEAD_BYTES = Long.BYTES - Short.BYTES;
-
     /** What {@link #copySuffix} may write behind the key. */
     static final int KEY_SLACK_BYTES = Long.BYTES;
 
@@ -40,11 +38,8 @@ final class BlockView {
     private String file = "";
     private long fileOffset;
 
-    // the entry read last; few and wide reads, as each costs its checks
-    private int followingIndex; // the entry behind it
-    private int followingStart;
+    // the entry read last
     private long suffixAt;
-    private long suffixHead; // first 6 bytes of the suffix
     int suffixLength;
     int meta;
     long version;
@@ -61,7 +56,6 @@ final class BlockView {
      */
     void wrap(MemorySegment segment, long from, long to, String ofFile, long ofOffset) {
         body = segment;
-        followingIndex = -1;
         file = ofFile;
         fileOffset = ofOffset;
         long left = to - from - OFFSETS_AT - Short.BYTES;
@@ -101,32 +95,25 @@ final class BlockView {
 
     /** Reads the fields of entry {@code i}; 0 .. count - 1. */
     void read(int i) {
-        int start = i == followingIndex ? followingStart : body.get(Layouts.LE_INT, offsetsAt + 4L * i);
+        int start = body.get(Layouts.LE_INT, offsetsAt + 4L * i);
         int end = i + 1 < count ? body.get(Layouts.LE_INT, offsetsAt + 4L * (i + 1)) : entriesLength;
         if ((start | end) < 0 || end > entriesLength || end - start < LEAST_ENTRY_BYTES) {
             throw broken(i, "entry is out of bounds");
         }
-        followingIndex = i + 1;
-        followingStart = end;
         int left = end - start - LEAST_ENTRY_BYTES;
         long at = entriesAt + start;
-        long head = body.get(Layouts.LE_LONG, at);
-        int suffix = (int) head & 0xFFFF;
+        int suffix = body.get(Layouts.LE_SHORT, at) & 0xFFFF;
         left -= suffix;
         if (left < 0) {
             throw broken(i, "entry is too short for its key");
         }
         suffixAt = at + Short.BYTES;
-        suffixHead = head >>> Short.SIZE;
         suffixLength = suffix;
         at = suffixAt + suffix;
-        long low = body.get(Layouts.LE_LONG, at); // meta and 7 bytes of the version
-        int high = body.get(Layouts.LE_SHORT, at + Long.BYTES); // its last byte and the one behind
-        int bits = (int) low & 0xFF;
+        int bits = body.get(Layouts.BYTE, at) & 0xFF;
         meta = bits;
-        version = low >>> Byte.SIZE | (long) high << Long.SIZE - Byte.SIZE;
+        version = body.get(Layouts.LE_LONG, at + Byte.BYTES);
         at += Byte.BYTES + Long.BYTES;
-        int userMeta = high >>> Byte.SIZE & 0xFF;
         long old = 0;
         if ((bits & ValueMeta.HAS_OLD_VERSION) != 0) {
             left -= Long.BYTES;
@@ -135,9 +122,9 @@ final class BlockView {
             }
             old = body.get(Layouts.LE_LONG, at);
             at += Long.BYTES;
-            userMeta = body.get(Layouts.BYTE, at) & 0xFF;
         }
         oldVersion = old;
+        int userMeta = body.get(Layouts.BYTE, at) & 0xFF;
         left -= userMeta;
         if (left < 0) {
             throw broken(i, "entry is too short for its user meta");
@@ -151,10 +138,6 @@ final class BlockView {
     /** Copies the key suffix of the entry read last; {@code key} has {@link #KEY_SLACK_BYTES} more than the key. */
     void copySuffix(byte[] key, int at) {
         int length = suffixLength;
-        if (length <= HEAD_BYTES) {
-            Bytes.LE_LONG.set(key, at, suffixHead);
-            return;
-        }
         if (length > SHORT_SUFFIX_BYTES) {
             MemorySegment.copy(body, Layouts.BYTE, suffixAt, key, at, length);
             return;

@@ -81,7 +81,7 @@ final class BlockWriter implements AutoCloseable {
     /** Begins an entry: the caller appends exactly its user meta and value to {@link #payload()}. */
     void begin(byte[] key, int offset, int length, long version, int meta, int userMetaLength, int valueLength) {
         GrowableBytes to = waiting;
-        to.reserve((long) KEY_AT + length + userMetaLength + valueLength);
+        to.reserve(Math.addExact(KEY_AT + length + userMetaLength, valueLength));
         lastAt = to.length;
         byte[] bytes = to.bytes;
         Bytes.LE_INT.set(bytes, lastAt, length);
@@ -180,7 +180,7 @@ final class BlockWriter implements AutoCloseable {
                 + (long) entries * (BlockView.LEAST_ENTRY_BYTES - prefix)
                 + payloadBytes
                 + (long) Long.BYTES * withOldVersion;
-        to.reserve(bytes);
+        to.reserve(Math.toIntExact(bytes));
         to.putInt(Formats.BLOCK_FORMAT);
         to.putInt(entries);
         int offsetsAt = to.length;

@@ -21,15 +21,15 @@ final class GrowableBytes implements AutoCloseable {
     }
 
     /** Makes room for {@code more} bytes behind the length. */
-    void reserve(long more) {
+    void reserve(int more) {
         if (bytes.length - length < more) {
             grow(more);
         }
     }
 
-    private void grow(long more) {
-        long needed = length + more;
-        if (needed > MAX_BYTES) {
+    private void grow(int more) {
+        long needed = (long) length + more;
+        if (more < 0 || needed > MAX_BYTES) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "too many bytes for one file: bytes=" + needed);
         }
         int capacity = (int) Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), 2L * bytes.length));

@@ -113,9 +113,6 @@ public final class SstReader {
     }
 
     private static boolean asksFilter(TableProperties properties, int level) {
-        if (properties.untrimmed()) {
-            return false; // its hashes are of other keys than we look for
-        }
         return level != FILTER_LEVEL
                 || Long.compareUnsigned(
                                 properties.kvBytes(),

@@ -177,7 +177,7 @@ public final class TableCursor {
             return false;
         }
         int i = reverse ? entry - 1 : entry + 1;
-        if (Integer.compareUnsigned(i, main.count) < 0) {
+        if (i >= 0 && i < main.count) {
             return moveTo(i);
         }
         valid = false;
@@ -236,10 +236,8 @@ public final class TableCursor {
         main.copySuffix(key, prefix);
         keyLength = length;
         entry = i;
-        if (mode != Mode.NEWEST) { // stores of references cost a barrier each
-            current = main;
-            mode = Mode.NEWEST;
-        }
+        current = main;
+        mode = Mode.NEWEST;
         valid = true;
         return true;
     }
@@ -404,10 +402,7 @@ public final class TableCursor {
         return valid;
     }
 
-    /**
-     * The key's bytes from 0 to {@link #keyLength}; scratch that the next move overwrites. At least 8 bytes follow, of undefined contents, so that
-     * the last ones can be read as a long.
-     */
+    /** The key's bytes from 0 to {@link #keyLength}; scratch that the next move overwrites. What follows is undefined. */
     public byte[] keyBytes() {
         return key;
     }

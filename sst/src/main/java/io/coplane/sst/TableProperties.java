@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
  * @param encryptionVersion  version of the key that encrypts the blocks; 0 if none
  * @param encrypted          whether the file names a key version
  * @param snapVersion        snap version of a split L0 table, else 0
- * @param untrimmed          whether keys in the file have their keyspace prefix (older files, sst.md 13); the filter is over those
  */
 public record TableProperties(
         byte[] smallest,
@@ -33,8 +32,7 @@ public record TableProperties(
         long inUseBlobBytes,
         int encryptionVersion,
         boolean encrypted,
-        long snapVersion,
-        boolean untrimmed) {
+        long snapVersion) {
     static final String SMALLEST = "smallest";
     static final String BIGGEST = "biggest";
     static final String MAX_TS = "max_ts";
@@ -71,14 +69,9 @@ public record TableProperties(
         int encryptionVersion = 0;
         boolean encrypted = false;
         long snapVersion = 0;
-        boolean untrimmed = false;
         while (p.next()) {
             switch (p.name) {
-                case SMALLEST -> {
-                    byte[] stored = p.bytesValue();
-                    untrimmed = Bytes.hasKeyspace(stored, 0, stored.length);
-                    smallest = Bytes.trim(stored);
-                }
+                case SMALLEST -> smallest = Bytes.trim(p.bytesValue());
                 case BIGGEST -> biggest = Bytes.trim(p.bytesValue());
                 case MAX_TS -> maxTs = p.longValue();
                 case MAX_LOCK_TS -> maxLockTs = p.longValue();
@@ -109,8 +102,7 @@ public record TableProperties(
                 blobBytes,
                 encryptionVersion,
                 encrypted,
-                snapVersion,
-                untrimmed);
+                snapVersion);
     }
 
     /** Walks name and value pairs. */

@@ -2,9 +2,7 @@ package io.coplane.sst;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.coplane.nativecache.memory.Layouts;
 import io.coplane.testing.NoLeaks;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
@@ -268,43 +266,5 @@ class TableCursorTest {
     private static String sought(TableCursor cursor, String key) {
         assertThat(Tables.seek(cursor, key)).isEqualTo(cursor.valid());
         return Tables.key(cursor);
-    }
-
-    @Test
-    void readsOlderFilesWhoseKeysHaveTheirKeyspacePrefix() {
-        try (var file = new TestFile(new byte[0]);
-                var builder =
-                        Tables.numbered(Tables.PLAIN.withChecksum(ChecksumType.NONE), 1, "y001t", 1_000, file.guard)) {
-            MemorySegment bytes = builder.finish(file.arena).bytes();
-            int patched = 0;
-            for (long at = 0; at + 4 <= bytes.byteSize(); at++) {
-                if (bytes.get(Layouts.BE_INT, at) == 0x7930_3031) { // y001
-                    bytes.set(Layouts.BYTE, at, (byte) 'x');
-                    patched++;
-                }
-            }
-            assertThat(patched).isGreaterThan(4);
-
-            SstReader table = SstReader.open(bytes, 1, 1, null);
-            TableCursor cursor = table.cursor(false, file.arena);
-
-            assertThat(table.smallest()).isEqualTo(Tables.bytes("t0000"));
-            assertThat(table.biggest()).isEqualTo(Tables.bytes("t0999"));
-            int count = 0;
-            for (boolean more = cursor.rewind(); more; more = cursor.next()) {
-                assertThat(Tables.key(cursor)).isEqualTo(String.format(Locale.ROOT, "t%04d", count));
-                count++;
-            }
-            assertThat(count).isEqualTo(1_000);
-            for (int i = 0; i < 1_000; i++) {
-                assertThat(Tables.find(cursor, String.format(Locale.ROOT, "t%04d", i), -1))
-                        .isTrue();
-            }
-            assertThat(Tables.find(cursor, "t1000", -1)).isFalse();
-            assertThat(sought(cursor, "t0500b")).isEqualTo("t0501");
-            assertThat(sought(cursor, "s")).isEqualTo("t0000");
-            cursor.setReverse(true);
-            assertThat(sought(cursor, "t0500b")).isEqualTo("t0500");
-        }
     }
 }

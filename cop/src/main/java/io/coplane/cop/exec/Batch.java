@@ -19,6 +19,7 @@ public final class Batch implements ColumnSource {
     private int rows;
     private Drained drained = Drained.REMAIN;
     private CoplaneException error;
+    private RowHandles handles;
 
     Batch(EvalContext context, List<FieldType> schema) {
         this.context = context;
@@ -70,6 +71,20 @@ public final class Batch implements ColumnSource {
     /** The raw values of a column that is raw; borrowed. */
     public RawColumn raw(int index) {
         return columns[index].raw(selection, rows);
+    }
+
+    /** Common handles of the physical rows; null unless the batch comes straight from an index scan. */
+    RowHandles handles() {
+        return handles;
+    }
+
+    void setHandles(RowHandles physical) {
+        handles = physical;
+    }
+
+    /** Physical row of a row. */
+    int physicalRow(int row) {
+        return selection[row];
     }
 
     @Override

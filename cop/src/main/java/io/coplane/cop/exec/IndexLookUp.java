@@ -1,23 +1,83 @@
 package io.coplane.cop.exec;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.types.ByteSink;
 import io.coplane.types.EvalContext;
 import io.coplane.types.FieldType;
+import io.coplane.types.codec.KeyRanges;
+import io.coplane.types.codec.TableKeys;
+import io.coplane.types.column.LongColumn;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
- * Look-up of table rows by index entries (coprocessor.md 3.11), without access to other regions: every index row goes to the intermediate channel,
- * and the client looks it up itself.
+ * Look-up of table rows by index entries (coprocessor.md 3.11). Index rows are gathered, then the table rows of those that can be reached are
+ * scanned in the order of their keys; the other index rows go to the intermediate channel, and the client looks them up. Without an accessor all
+ * of them do.
  */
 public final class IndexLookUp extends Executor {
+    private static final int MAX_BATCH_ROWS = 1024;
+
     private final Executor source;
+    private final TableRows table;
+    private final RowAccessor accessor;
+    private final EvalContext context;
+    private final MemoryGuard guard;
+    private final HeapAccount account;
     private final Batch none;
     private Batch intermediate;
 
-    /** @param tableSchema columns of the table scan that the look-up stands for */
-    public IndexLookUp(Executor source, List<FieldType> tableSchema, ExecutionSummary summary, EvalContext context) {
-        super(tableSchema, summary);
+    private final RowStore gathered;
+    private final RowStore unreached;
+    private final Batch unreachedBatch;
+    private final List<byte[]> keys = new ArrayList<>();
+    private int wantedRows;
+    private Drained sourceState = Drained.REMAIN;
+    private TableScan scan;
+    private RowSource rowsOfScan;
+    private boolean scanned;
+
+    /**
+     * How to find table rows.
+     *
+     * @param columns of the table scan
+     * @param primaryColumnIds of a common handle; empty for an int handle
+     * @param primaryPrefixColumnIds see {@link TableScan}
+     * @param rowPrefix outer raw key of a row up to its handle
+     * @param prefixBytes bytes of the keyspace prefix in keys
+     * @param handleColumn column of an int handle in the index rows; -1 with a common handle
+     * @param summary of the table scan
+     */
+    public record TableRows(
+            List<ScanColumn> columns,
+            List<Long> primaryColumnIds,
+            List<Long> primaryPrefixColumnIds,
+            byte[] rowPrefix,
+            int prefixBytes,
+            int handleColumn,
+            ExecutionSummary summary) {}
+
+    /** @param accessor borrowed; null if nothing but the request's ranges can be read */
+    public IndexLookUp(
+            Executor source,
+            TableRows table,
+            RowAccessor accessor,
+            ExecutionSummary summary,
+            EvalContext context,
+            MemoryGuard guard) {
+        super(ScanColumn.types(table.columns()), summary);
         this.source = source;
-        none = new Batch(context, tableSchema);
+        this.table = table;
+        this.accessor = accessor;
+        this.context = context;
+        this.guard = guard;
+        account = new HeapAccount(guard);
+        none = new Batch(context, schema());
+        gathered = new RowStore(source.schema());
+        unreached = new RowStore(source.schema());
+        unreachedBatch = new Batch(context, source.schema());
     }
 
     /** Types of the rows that go to the intermediate channel. */
@@ -27,19 +87,159 @@ public final class IndexLookUp extends Executor {
 
     @Override
     Batch pull(int rows) {
-        Batch batch = source.next(rows);
-        none.reset(0, batch.drained());
         intermediate = null;
-        if (batch.error() != null) {
-            return none.fail(batch.error());
+        if (accessor == null) {
+            Batch batch = source.next(rows);
+            if (batch.error() == null && batch.rows() > 0) {
+                intermediate = batch;
+            }
+            return nothing(batch.drained(), batch.error());
         }
-        if (batch.rows() > 0) {
-            intermediate = batch;
+        if (wantedRows == 0) {
+            wantedRows = rows;
         }
+        try {
+            if (scanned) {
+                return turn();
+            }
+            return scan != null ? scan(rows) : gather(rows);
+        } catch (CoplaneException e) {
+            return nothing(Drained.REMAIN, e);
+        }
+    }
+
+    private Batch nothing(Drained state, CoplaneException error) {
+        none.reset(0, state);
+        none.setError(error);
         for (int i = 0; i < none.columnCount(); i++) {
             none.lazy(i).setRaw(null);
         }
         return none;
+    }
+
+    private Batch gather(int rows) {
+        Batch batch = source.next(rows);
+        if (batch.error() != null) {
+            return nothing(Drained.REMAIN, batch.error());
+        }
+        sourceState = batch.drained();
+        addKeys(batch);
+        int[] all = new int[batch.rows()];
+        Arrays.setAll(all, i -> i);
+        gathered.append(batch, all, all.length);
+        account.holds(gathered.heapBytes() + unreached.heapBytes() + 64L * keys.size());
+        if (gathered.rows() >= wantedRows || sourceState.stops()) {
+            begin();
+        }
+        return nothing(Drained.REMAIN, null);
+    }
+
+    private void addKeys(Batch batch) {
+        byte[] prefix = table.rowPrefix();
+        if (table.handleColumn() >= 0) {
+            LongColumn handles = (LongColumn) batch.column(table.handleColumn());
+            for (int row = 0; row < batch.rows(); row++) {
+                byte[] key = Arrays.copyOf(prefix, prefix.length + Long.BYTES);
+                long word = handles.values()[row] ^ Long.MIN_VALUE;
+                for (int i = 0; i < Long.BYTES; i++) {
+                    key[prefix.length + i] = (byte) (word >>> 8 * (Long.BYTES - 1 - i));
+                }
+                keys.add(handles.isNull(row) ? null : key);
+            }
+            return;
+        }
+        RowHandles handles = batch.handles();
+        for (int row = 0; row < batch.rows(); row++) {
+            if (handles == null) {
+                keys.add(null);
+                continue;
+            }
+            int physical = batch.physicalRow(row);
+            byte[] key = Arrays.copyOf(prefix, prefix.length + handles.length(physical));
+            System.arraycopy(handles.bytes(), handles.start(physical), key, prefix.length, handles.length(physical));
+            keys.add(key);
+        }
+    }
+
+    private void begin() {
+        List<byte[]> reached = new ArrayList<>(keys.size());
+        int[] left = new int[keys.size()];
+        int leftCount = 0;
+        for (int row = 0; row < keys.size(); row++) {
+            byte[] key = keys.get(row);
+            if (key != null && accessor.reaches(key)) {
+                reached.add(key);
+            } else {
+                left[leftCount++] = row;
+            }
+        }
+        if (leftCount > 0) {
+            unreached.clear();
+            unreached.append(gathered, left, leftCount);
+            unreached.show(unreachedBatch, Drained.REMAIN);
+            intermediate = unreachedBatch;
+        }
+        keys.clear();
+        gathered.clear();
+        if (!reached.isEmpty()) {
+            reached.sort(Arrays::compareUnsigned);
+            scan = open(reached);
+        } else {
+            scanned = true;
+        }
+    }
+
+    private TableScan open(List<byte[]> sorted) {
+        List<ScanRange> ranges = new ArrayList<>();
+        boolean ints = table.handleColumn() >= 0;
+        int first = 0;
+        for (int i = 1; i <= sorted.size(); i++) {
+            boolean follows =
+                    ints && i < sorted.size() && Arrays.equals(KeyRanges.prefixNext(sorted.get(i - 1)), sorted.get(i));
+            if (!follows) {
+                ranges.add(new ScanRange(sorted.get(first), KeyRanges.prefixNext(sorted.get(i - 1)), false));
+                first = i;
+            }
+        }
+        rowsOfScan = accessor.open();
+        RangesReader reader = new RangesReader(rowsOfScan, ranges, ints, false);
+        return new TableScan(
+                table.columns(),
+                table.primaryColumnIds(),
+                table.primaryPrefixColumnIds(),
+                table.prefixBytes(),
+                reader,
+                table.summary(),
+                context,
+                guard);
+    }
+
+    private Batch scan(int rows) {
+        Batch batch = scan.next(rows);
+        if (batch.error() != null) {
+            return batch.fail(batch.error());
+        }
+        if (batch.drained().stops()) {
+            scanned = true;
+            batch.setDrained(Drained.REMAIN);
+        }
+        return batch;
+    }
+
+    /** All rows of a look-up are out: gathers anew, or ends. */
+    private Batch turn() {
+        scanned = false;
+        closeScan();
+        wantedRows = Math.min(2 * wantedRows, MAX_BATCH_ROWS);
+        return nothing(sourceState, null);
+    }
+
+    private void closeScan() {
+        if (scan != null) {
+            scan.close();
+            scan = null;
+            rowsOfScan.close();
+        }
     }
 
     /** The index rows of the last pull that the client must look up; null if there are none. Borrowed until the next pull. */
@@ -49,8 +249,19 @@ public final class IndexLookUp extends Executor {
         return taken;
     }
 
+    /** Outer raw key of the rows of a table up to their handles. */
+    public static byte[] rowPrefix(byte[] keyspacePrefix, long tableId, MemoryGuard guard) {
+        try (ByteSink sink = new ByteSink(guard)) {
+            sink.put(keyspacePrefix, 0, keyspacePrefix.length);
+            TableKeys.putRowPrefix(sink, tableId);
+            return sink.copyBytes();
+        }
+    }
+
     @Override
     public void close() {
         source.close();
+        closeScan();
+        account.close();
     }
 }

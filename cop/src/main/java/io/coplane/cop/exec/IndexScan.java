@@ -32,6 +32,7 @@ public final class IndexScan extends ScanExecutor {
     private final int[] lengths;
     private final IndexValueView value = new IndexValueView();
     private final RowV2View restored = new RowV2View();
+    private final RowHandles handles = new RowHandles();
     private int indexVersion = -1;
 
     /** @param prefixBytes bytes of the keyspace prefix in keys */
@@ -65,6 +66,7 @@ public final class IndexScan extends ScanExecutor {
 
     @Override
     void beginBatch(int count) {
+        handles.reset(count, rows.bytes());
         for (int i = 0; i < raw.length; i++) {
             if (raw[i] == null) {
                 decoded[i].reset(count);
@@ -115,7 +117,8 @@ public final class IndexScan extends ScanExecutor {
         return new CoplaneException(ErrorCode.CORRUPT_VALUE, text);
     }
 
-    private void splitHandleColumns(byte[] bytes, int at, int end) {
+    private void splitHandleColumns(byte[] bytes, int at, int end, int row) {
+        handles.set(row, at, end - at);
         int next = at;
         int first = layout.indexColumns();
         for (int i = first; i < layout.rawColumns(); i++) {
@@ -143,7 +146,7 @@ public final class IndexScan extends ScanExecutor {
             }
             decoded[layout.intHandleColumn()].values()[row] = handle;
         } else if (layout.rawColumns() > layout.indexColumns()) {
-            splitHandleColumns(bytes, next, end);
+            splitHandleColumns(bytes, next, end, row);
         }
         addDatums(bytes, 0, layout.rawColumns());
         setIds(row, partition);
@@ -170,9 +173,9 @@ public final class IndexScan extends ScanExecutor {
         } else if (commonHandle) {
             if (value.hasCommonHandle() && value.commonHandleLength() > 0) {
                 int start = value.commonHandleStart();
-                splitHandleColumns(bytes, start, start + value.commonHandleLength());
+                splitHandleColumns(bytes, start, start + value.commonHandleLength(), row);
             } else {
-                splitHandleColumns(bytes, IndexKeys.skipPartitionId(bytes, next, end), end);
+                splitHandleColumns(bytes, IndexKeys.skipPartitionId(bytes, next, end), end, row);
             }
         }
         if (value.hasPartitionId()) {
@@ -291,6 +294,7 @@ public final class IndexScan extends ScanExecutor {
 
     @Override
     void endBatch(int count) {
+        batch.setHandles(layout.rawColumns() > layout.indexColumns() ? handles : null);
         for (int i = 0; i < raw.length; i++) {
             if (raw[i] != null) {
                 raw[i].truncate(count);
@@ -304,7 +308,7 @@ public final class IndexScan extends ScanExecutor {
 
     @Override
     long columnBytes() {
-        long bytes = 0;
+        long bytes = handles.heapBytes();
         for (int i = 0; i < raw.length; i++) {
             bytes += raw[i] != null ? raw[i].heapBytes() : decoded[i].heapBytes();
         }

@@ -1,34 +1,33 @@
 package io.coplane.cop.kernel;
 
-import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.types.ByteSink;
+import io.coplane.types.EvalException;
+import io.coplane.types.collation.Collation;
+import io.coplane.types.collation.Collator;
 import io.coplane.types.column.BytesColumn;
+import io.coplane.types.text.Utf8;
 
 /** Sort keys of strings, a batch at a time: bytes whose unsigned order is that of the collation (coprocessor.md 8.2). One thread. */
 public final class SortKeys {
-    private final boolean trims;
+    private final Collation collation;
+    private final Collator collator;
     private final BytesColumn keys = new BytesColumn();
+    /** Its owner accounts for it through {@link #heapBytes()}. */
+    private final ByteSink bytes = new ByteSink(MemoryGuard.unlimited());
 
     /**
      * @param collate collation id of the field type
-     * @throws CoplaneException UNSUPPORTED for a collation that does not exist
+     * @throws io.coplane.nativecache.CoplaneException for a collation that does not exist or is not supported
      */
     public SortKeys(int collate) {
-        trims = switch (collate) {
-            case -46, -83, -65, -47 -> true;
-            case -63, -309 -> false;
-            default -> {
-                if (collate < 0) {
-                    throw new CoplaneException(ErrorCode.UNSUPPORTED, "unsupported collation: " + collate);
-                }
-                yield false;
-            }
-        };
+        collation = Collation.of(collate);
+        collator = collation.collator();
     }
 
     /** True if a string is its own sort key. */
     public boolean isIdentity() {
-        return !trims;
+        return collation.comparesBytes() && !collation.pads();
     }
 
     /** The sort keys of a batch; borrowed until the next one. */
@@ -36,32 +35,61 @@ public final class SortKeys {
         if (isIdentity()) {
             return strings;
         }
-        byte[] data = strings.data();
-        keys.resetBorrowed(rows, data);
-        for (int row = 0; row < rows; row++) {
-            int start = strings.starts()[row];
-            int length = strings.isNull(row) ? 0 : strings.lengths()[row];
-            while (length > 0 && data[start + length - 1] == ' ') {
-                length--;
-            }
-            keys.setView(row, start, length);
+        if (collation.comparesBytes()) {
+            trim(strings, rows);
+        } else {
+            weigh(strings, rows);
         }
         keys.orNulls(strings);
         return keys;
     }
 
-    /** True if grouping demands valid UTF-8. */
-    public static boolean needsUtf8(int collate) {
-        return collate != -63 && collate != 63 && collate != 47 && collate != -47;
+    private void trim(BytesColumn strings, int rows) {
+        byte[] data = strings.data();
+        int[] starts = strings.starts();
+        int[] lengths = strings.lengths();
+        keys.resetBorrowed(rows, data);
+        for (int row = 0; row < rows; row++) {
+            if (strings.isNull(row)) {
+                keys.setEmpty(row);
+            } else {
+                keys.setView(row, starts[row], Collator.trimmedEnd(data, starts[row], lengths[row]) - starts[row]);
+            }
+        }
     }
 
-    /** @throws io.coplane.types.EvalException if a string is not UTF-8 */
+    private void weigh(BytesColumn strings, int rows) {
+        byte[] data = strings.data();
+        int[] starts = strings.starts();
+        int[] lengths = strings.lengths();
+        bytes.truncate(0);
+        keys.resetBorrowed(rows, bytes.bytes());
+        for (int row = 0; row < rows; row++) {
+            int start = bytes.length();
+            if (!strings.isNull(row)) {
+                collator.writeSortKey(data, starts[row], lengths[row], bytes);
+            }
+            keys.setView(row, start, bytes.length() - start);
+        }
+        keys.rebase(bytes.bytes());
+    }
+
+    /** True if grouping demands valid UTF-8. */
+    public static boolean needsUtf8(int collate) {
+        return Collation.of(collate).groupingNeedsUtf8();
+    }
+
+    /** @throws EvalException if a string is not UTF-8 */
     public static void checkUtf8(BytesColumn strings, int rows) {
-        // with the collations
+        for (int row = 0; row < rows; row++) {
+            if (!strings.isNull(row) && !Utf8.isValid(strings.data(), strings.starts()[row], strings.lengths()[row])) {
+                throw EvalException.uncoded("encoding failed");
+            }
+        }
     }
 
     /** Heap bytes of the keys. */
     public long heapBytes() {
-        return keys.heapBytes();
+        return keys.heapBytes() + bytes.bytes().length;
     }
 }

@@ -5,6 +5,7 @@ import io.coplane.cop.exec.ExecutionSummary;
 import io.coplane.cop.exec.Executor;
 import io.coplane.cop.exec.IndexLookUp;
 import io.coplane.cop.exec.RangesReader;
+import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
 import io.coplane.cop.exec.ScanRange;
 import io.coplane.nativecache.Clock;
@@ -61,6 +62,7 @@ public final class DagPlan implements AutoCloseable {
      *
      * @param source borrowed
      * @param pagingSize rows of a page; 0 = no paging
+     * @param accessor for index look-ups; null if only the request's ranges can be read. Borrowed
      * @param guard borrowed
      * @throws CoplaneException with the reference's text; nothing stays allocated then
      */
@@ -70,6 +72,7 @@ public final class DagPlan implements AutoCloseable {
             List<ScanRange> ranges,
             int prefixBytes,
             long pagingSize,
+            RowAccessor accessor,
             Clock clock,
             MemoryGuard guard) {
         EvalContext context = Contexts.of(dag, clock);
@@ -77,7 +80,7 @@ public final class DagPlan implements AutoCloseable {
         for (int i = 0; i < summaries.length; i++) {
             summaries[i] = new ExecutionSummary(clock);
         }
-        PipelineBuilder builder = new PipelineBuilder(dag, pagingSize, context, guard, summaries);
+        PipelineBuilder builder = new PipelineBuilder(dag, pagingSize, context, guard, summaries, accessor);
         builder.build(source, ranges, prefixBytes);
         try {
             List<FieldType> schema = builder.root().schema();

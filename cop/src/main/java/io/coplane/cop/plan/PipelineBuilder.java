@@ -11,6 +11,7 @@ import io.coplane.cop.exec.PartitionTopN;
 import io.coplane.cop.exec.Projection;
 import io.coplane.cop.exec.RangesReader;
 import io.coplane.cop.exec.RankLimit;
+import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
 import io.coplane.cop.exec.ScanColumn;
 import io.coplane.cop.exec.ScanRange;
@@ -36,6 +37,7 @@ import io.coplane.types.EvalContext;
 import io.coplane.types.EvalType;
 import io.coplane.types.FieldType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Builds the pipeline of one DAG, leaf first (coprocessor.md 3.2). Used once. */
@@ -48,6 +50,8 @@ final class PipelineBuilder {
     private final MemoryGuard guard;
     private final ExecutionSummary[] summaries;
     private final List<LookUp> lookUps = new ArrayList<>();
+    private final RowAccessor accessor;
+    private byte[] keyspacePrefix = {};
     private RangesReader reader;
     private Executor top;
 
@@ -55,8 +59,14 @@ final class PipelineBuilder {
     record LookUp(int index, IndexLookUp executor) {}
 
     PipelineBuilder(
-            DAGRequest dag, long pagingSize, EvalContext context, MemoryGuard guard, ExecutionSummary[] summaries) {
+            DAGRequest dag,
+            long pagingSize,
+            EvalContext context,
+            MemoryGuard guard,
+            ExecutionSummary[] summaries,
+            RowAccessor accessor) {
         this.dag = dag;
+        this.accessor = accessor;
         this.pagingSize = pagingSize;
         this.context = context;
         this.guard = guard;
@@ -72,6 +82,10 @@ final class PipelineBuilder {
     void build(RowSource source, List<ScanRange> ranges, int prefixBytes) {
         if (dag.getExecutorsCount() == 0) {
             throw bad("No executors");
+        }
+        if (!ranges.isEmpty()) {
+            byte[] start = ranges.get(0).start();
+            keyspacePrefix = Arrays.copyOf(start, Math.min(start.length, prefixBytes));
         }
         try {
             buildAll(source, ranges, prefixBytes);
@@ -301,13 +315,31 @@ final class PipelineBuilder {
             throw bad("IndexLookupExecutor does not support keep order currently");
         }
         children.clear();
-        List<FieldType> tableSchema = ScanColumn.of(
-                        dag.getExecutors(child).getTblScan().getColumnsList())
-                .stream()
-                .map(ScanColumn::type)
-                .toList();
-        IndexLookUp executor = new IndexLookUp(top, tableSchema, summaries[index], context);
+        var scan = dag.getExecutors(child).getTblScan();
+        boolean intHandle = scan.getPrimaryColumnIdsCount() == 0;
+        IndexLookUp.TableRows rows = new IndexLookUp.TableRows(
+                ScanColumn.of(scan.getColumnsList()),
+                scan.getPrimaryColumnIdsList(),
+                scan.getPrimaryPrefixColumnIdsList(),
+                IndexLookUp.rowPrefix(keyspacePrefix, scan.getTableId(), guard),
+                keyspacePrefix.length,
+                intHandle ? handleColumn(lookUp) : -1,
+                summaries[child]);
+        IndexLookUp executor = new IndexLookUp(top, rows, accessor, summaries[index], context, guard);
         lookUps.add(new LookUp(index, executor));
         return executor;
+    }
+
+    private int handleColumn(io.coplane.proto.tipb.IndexLookUp lookUp) {
+        if (lookUp.getIndexHandleOffsetsCount() == 0) {
+            throw bad("IndexLookUp has no handle column");
+        }
+        int offset = lookUp.getIndexHandleOffsets(0);
+        if (offset < 0
+                || offset >= top.schema().size()
+                || top.schema().get(offset).evalType() != EvalType.INT) {
+            throw bad("IndexLookUp handle column is no integer: offset=" + Integer.toUnsignedString(offset));
+        }
+        return offset;
     }
 }

@@ -46,6 +46,11 @@ public final class BytesColumn extends Column {
         used = -1;
     }
 
+    /** Replaces a borrowed buffer that has moved; the rows' places in it are the same. */
+    public void rebase(byte[] buffer) {
+        data = buffer;
+    }
+
     /** Points a row to bytes that already lie in {@link #data()}. */
     public void setView(int row, int start, int length) {
         starts[row] = start;
