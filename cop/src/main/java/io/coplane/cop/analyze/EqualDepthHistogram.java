@@ -82,7 +82,7 @@ final class EqualDepthHistogram {
 
     /** Pairs the first B buckets. With B = 1 there may be a second one: the reference forgets it, and its rows. */
     private void merge() {
-        int paired = (int) Math.clamp(maxBuckets, 1, buckets.size());
+        int paired = Math.clamp(maxBuckets, 1, buckets.size());
         int kept = 0;
         for (int i = 0; i < paired; i += 2) {
             Entry first = buckets.get(i);
