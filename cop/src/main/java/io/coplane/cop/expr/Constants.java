@@ -15,6 +15,8 @@ import io.coplane.types.column.DecimalColumn;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.DecimalColumns;
+import io.coplane.types.json.JsonDocs;
+import io.coplane.types.time.TimeCore;
 
 /** Literals (expressions.md 1.3). */
 final class Constants {
@@ -81,6 +83,26 @@ final class Constants {
                 }
                 ((LongColumn) column).values()[0] = Literals.comparableLong(val);
                 ((LongColumn) column).fsp()[0] = DURATION_FSP;
+            }
+            case MysqlJson -> {
+                expect(evalType == EvalType.JSON, tp, evalType);
+                byte[] bytes = val.toByteArray();
+                try {
+                    JsonDocs.root(bytes, 0, bytes.length);
+                } catch (CoplaneException e) {
+                    throw new CoplaneException(ErrorCode.BAD_PLAN, "Unable to decode json from the request", e);
+                }
+                ((BytesColumn) column).set(0, bytes, 0, bytes.length);
+            }
+            case TiDBVectorFloat32 -> {
+                expect(evalType == EvalType.VECTOR_FLOAT32, tp, evalType);
+                byte[] bytes = val.isEmpty() ? new byte[Integer.BYTES] : val.toByteArray();
+                ((BytesColumn) column).set(0, bytes, 0, Literals.vectorLength(bytes));
+            }
+            case MysqlTime -> {
+                expect(evalType == EvalType.DATE_TIME, tp, evalType);
+                long packed = Literals.bigEndian(val, "date time");
+                ((LongColumn) column).values()[0] = TimeCore.fromPacked(packed, type.tp(), Literals.fsp(type), eval);
             }
             default -> throw unexpected(tp, evalType);
         }

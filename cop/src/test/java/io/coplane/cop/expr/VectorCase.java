@@ -223,6 +223,12 @@ final class VectorCase {
             }
             return Signatures.table().find(number()).returns();
         }
+        if (sig.equals("JsonObjectSig")) {
+            return index % 2 == 0 ? EvalType.BYTES : EvalType.JSON;
+        }
+        if (sig.startsWith("Json")) {
+            return index % 2 == 0 ? EvalType.JSON : EvalType.BYTES;
+        }
         for (VectorLiteral other : args) {
             if (!other.kind().equals("NULL")) {
                 return VectorValues.evalType(other);

@@ -142,7 +142,7 @@ final class VectorValues {
         return new FieldType(code, flags, flen, digits, collate, charset, elems);
     }
 
-    private static int tp(String name) {
+    static int tp(String name) {
         for (int tp = 0; tp < 256; tp++) {
             if (FieldType.name(tp).equals(name)) {
                 return tp;
@@ -411,7 +411,7 @@ final class VectorValues {
                 byte[] got = Arrays.copyOfRange(
                         bytes.data(), bytes.starts()[row], bytes.starts()[row] + bytes.lengths()[row]);
                 yield switch (type) {
-                    case JSON -> Arrays.equals(got, VectorTypes.json(literal.text(), eval));
+                    case JSON -> VectorTypes.sameJson(got, VectorTypes.json(literal.text(), eval));
                     case VECTOR_FLOAT32 -> Arrays.equals(got, vector(literal.text()));
                     default -> Arrays.equals(got, literal.bytes());
                 };

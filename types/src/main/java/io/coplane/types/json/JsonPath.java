@@ -74,6 +74,54 @@ public final class JsonPath {
         return hasAsterisk || hasRange;
     }
 
+    /** How the reference's errors show a path. */
+    public String debugText() {
+        StringBuilder text = new StringBuilder("PathExpression { legs: [");
+        int flags = 0;
+        for (int i = 0; i < legs.size(); i++) {
+            text.append(i == 0 ? "" : ", ");
+            switch (legs.get(i)) {
+                case Key key ->
+                    text.append("Key(Key(")
+                            .append(quoted(new String(key.name(), StandardCharsets.UTF_8)))
+                            .append("))");
+                case AnyKey ignored -> {
+                    text.append("Key(Asterisk)");
+                    flags |= 1;
+                }
+                case AnyElement ignored -> {
+                    text.append("ArraySelection(Asterisk)");
+                    flags |= 1;
+                }
+                case Descend ignored -> {
+                    text.append("DoubleAsterisk");
+                    flags |= 2;
+                }
+                case Elements elements
+                when elements.isRange() -> {
+                    text.append("ArraySelection(Range(")
+                            .append(debugText(elements.from()))
+                            .append(", ");
+                    text.append(debugText(elements.to())).append("))");
+                    flags |= 4;
+                }
+                case Elements elements ->
+                    text.append("ArraySelection(Index(")
+                            .append(debugText(elements.from()))
+                            .append("))");
+            }
+        }
+        return text.append("], flags: ").append(flags).append(" }").toString();
+    }
+
+    private static String debugText(Index index) {
+        return (index.fromLast() ? "Right(" : "Left(") + index.offset() + ")";
+    }
+
+    private static String quoted(String text) {
+        return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n") + '"';
+    }
+
     private static final class Parser {
         private static final long MOST_INDEX = 0xffff_ffffL;
 

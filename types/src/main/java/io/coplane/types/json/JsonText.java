@@ -1,6 +1,9 @@
 package io.coplane.types.json;
 
 import io.coplane.types.ByteSink;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
@@ -44,12 +47,27 @@ public final class JsonText {
         }
     }
 
+    /** {@link Double#toString} gives at least two digits, so for a few numbers one would do: 4.9E-324 is 5E-324. */
+    private static String shortest(double value) {
+        String text = Double.toString(value);
+        int exponentAt = text.indexOf('E');
+        if (exponentAt != 3 || text.charAt(2) == '0') {
+            return text;
+        }
+        BigDecimal one = new BigDecimal(text).round(new MathContext(1, RoundingMode.HALF_UP));
+        if (one.doubleValue() != value) {
+            return text;
+        }
+        int exponent = one.precision() - one.scale() - 1;
+        return one.unscaledValue().toString().charAt(0) + ".0E" + exponent;
+    }
+
     /** Text of a double: shortest digits that round-trip, laid out as the reference's JSON writer does. */
     public static String doubleText(double value) {
         if (value == 0) {
             return 1 / value < 0 ? "-0.0" : "0.0";
         }
-        String shortest = Double.toString(Math.abs(value));
+        String shortest = shortest(Math.abs(value));
         int exponentAt = shortest.indexOf('E');
         int exponent = exponentAt < 0 ? 0 : Integer.parseInt(shortest.substring(exponentAt + 1));
         String mantissa = exponentAt < 0 ? shortest : shortest.substring(0, exponentAt);

@@ -10,9 +10,9 @@ import io.coplane.types.column.LongColumn;
  * Comparisons (expressions.md 8.2): each type writes the order of its rows as -1, 0, 1, then one pass turns that into the operator's answer.
  */
 final class CompareKernels {
-    private static final long LESS = 0b001;
-    private static final long EQUAL = 0b010;
-    private static final long GREATER = 0b100;
+    static final long LESS = 0b001;
+    static final long EQUAL = 0b010;
+    static final long GREATER = 0b100;
 
     /** Writes the order of each row; rows where an argument is NULL may hold anything. */
     @FunctionalInterface
@@ -92,13 +92,13 @@ final class CompareKernels {
                 });
     }
 
-    private static void answer(long[] values, int rows, long mask) {
+    static void answer(long[] values, int rows, long mask) {
         for (int i = 0; i < rows; i++) {
             values[i] = mask >>> (values[i] + 1) & 1;
         }
     }
 
-    private static void nullSafe(Column left, Column right, int rows, long[] values) {
+    static void nullSafe(Column left, Column right, int rows, long[] values) {
         if (!left.mayHaveNulls() && !right.mayHaveNulls()) {
             return;
         }

@@ -3,12 +3,15 @@ package io.coplane.cop.expr.kernel;
 import com.google.protobuf.ByteString;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.types.EvalException;
+import io.coplane.types.FieldType;
 import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalBinary;
 
 /** Numbers in the payload of literals (expressions.md 1.3). */
 public final class Literals {
     private static final int SIGN = 0x80;
+    private static final int MOST_FSP = 6;
 
     private Literals() {}
 
@@ -60,6 +63,30 @@ public final class Literals {
             throw new CoplaneException(ErrorCode.BAD_PLAN, "Unable to decode decimal from the request", e);
         }
         return value;
+    }
+
+    /** Bytes of a vector: uint32 LE count, then that many float32; more bytes are ignored. */
+    public static int vectorLength(byte[] bytes) {
+        long count = -1;
+        if (bytes.length >= Integer.BYTES) {
+            count = bytes[0] & 0xffL | (bytes[1] & 0xffL) << 8 | (bytes[2] & 0xffL) << 16 | (bytes[3] & 0xffL) << 24;
+        }
+        long length = Integer.BYTES + count * Float.BYTES;
+        if (count < 0 || length > bytes.length) {
+            throw undecodable("vector float32");
+        }
+        return (int) length;
+    }
+
+    /** Fraction digits of a time's field type: -1 is 0. */
+    public static int fsp(FieldType type) {
+        if (type.decimal() == FieldType.UNSPECIFIED_LENGTH) {
+            return 0;
+        }
+        if (type.decimal() < 0 || type.decimal() > MOST_FSP) {
+            throw EvalException.uncoded("invalid data type: Invalid fsp " + type.decimal());
+        }
+        return type.decimal();
     }
 
     /** The failure of a payload that is too short or broken. */

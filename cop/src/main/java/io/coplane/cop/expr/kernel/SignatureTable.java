@@ -32,6 +32,11 @@ public final class SignatureTable {
         InetKernels.declare(table);
         UuidKernels.declare(table);
         RegexpKernels.declare(table);
+        CollationKernels.declare(table);
+        LikeKernels.declare(table);
+        CastKernels.declare(table);
+        JsonKernels.declare(table);
+        JsonEditKernels.declare(table);
         return table;
     }
 

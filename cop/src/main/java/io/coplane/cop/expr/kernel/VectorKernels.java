@@ -33,6 +33,10 @@ final class VectorKernels {
                 .takes(EvalType.VECTOR_FLOAT32)
                 .returns(EvalType.INT)
                 .runs(VectorKernels::dims);
+        table.add(ScalarFuncSig.VecAsTextSig)
+                .takes(EvalType.VECTOR_FLOAT32)
+                .returns(EvalType.BYTES)
+                .runs(CastToStrings::fromVector);
         table.add(ScalarFuncSig.VecL2NormSig)
                 .takes(EvalType.VECTOR_FLOAT32)
                 .returns(EvalType.REAL)
