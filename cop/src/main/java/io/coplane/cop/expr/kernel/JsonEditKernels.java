@@ -69,10 +69,6 @@ final class JsonEditKernels {
         }
     }
 
-    private static JsonEdit edit(KernelContext ctx) {
-        return new JsonEdit(); // its results live until the row is written, and it holds them
-    }
-
     /** SQL NULL counts as JSON null. */
     private static JsonValue valueOrNull(Column column, int row) {
         return column.isNull(row) ? JsonValue.NULL : JsonKernels.value(column, row);
@@ -100,7 +96,7 @@ final class JsonEditKernels {
     private static void modify(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
         JsonEdit.Mode mode = (JsonEdit.Mode) ctx.metadata();
-        JsonEdit edit = edit(ctx);
+        JsonEdit edit = new JsonEdit();
         for (int i = 0; i < rows; i++) {
             JsonPath[] paths = paths(ctx, args, i, 2);
             if (paths == null) {
@@ -118,7 +114,7 @@ final class JsonEditKernels {
 
     private static void arrayAppend(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
-        JsonEdit edit = edit(ctx);
+        JsonEdit edit = new JsonEdit();
         for (int i = 0; i < rows; i++) {
             JsonPath[] paths = args[0].isNull(i) ? null : paths(ctx, args, i, 2);
             if (paths == null) {
@@ -152,7 +148,7 @@ final class JsonEditKernels {
 
     private static void remove(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
-        JsonEdit edit = edit(ctx);
+        JsonEdit edit = new JsonEdit();
         for (int i = 0; i < rows; i++) {
             JsonPath[] paths = args[0].isNull(i) ? null : paths(ctx, args, i, 1);
             if (paths == null) {
@@ -165,7 +161,7 @@ final class JsonEditKernels {
 
     private static void merge(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
-        JsonEdit edit = edit(ctx);
+        JsonEdit edit = new JsonEdit();
         List<JsonValue> values = new ArrayList<>();
         for (int i = 0; i < rows; i++) {
             if (args[0].isNull(i)) {
@@ -182,7 +178,7 @@ final class JsonEditKernels {
 
     private static void mergePatch(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
-        JsonEdit edit = edit(ctx);
+        JsonEdit edit = new JsonEdit();
         for (int i = 0; i < rows; i++) {
             int from = 0;
             for (int a = 0; a < args.length; a++) {
