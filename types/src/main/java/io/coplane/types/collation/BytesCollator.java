@@ -18,6 +18,16 @@ final class BytesCollator extends Collator {
     }
 
     @Override
+    boolean sameCharacter(int a, int b) {
+        return a == b;
+    }
+
+    @Override
+    boolean undecodableMatches() {
+        return false;
+    }
+
+    @Override
     int compareWhole(byte[] a, int aStart, int aEnd, byte[] b, int bStart, int bEnd) {
         return signum(Arrays.compareUnsigned(a, aStart, aEnd, b, bStart, bEnd));
     }

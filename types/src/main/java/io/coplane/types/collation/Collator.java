@@ -54,6 +54,12 @@ public abstract sealed class Collator permits BytesCollator, WeightCollator, Uca
         return end;
     }
 
+    /** True if two characters alone are equal, as LIKE wants it (expressions.md 9.1). */
+    abstract boolean sameCharacter(int a, int b);
+
+    /** True if an undecodable character equals any (else it equals none), as LIKE wants it. */
+    abstract boolean undecodableMatches();
+
     abstract int compareWhole(byte[] a, int aStart, int aEnd, byte[] b, int bStart, int bEnd);
 
     abstract long hashWhole(byte[] bytes, int start, int end);

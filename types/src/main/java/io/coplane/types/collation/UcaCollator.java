@@ -14,29 +14,69 @@ final class UcaCollator extends Collator {
     /** The string goes on with an ill-formed sequence. */
     private static final long INVALID = -2;
 
-    private final UcaTable table;
+    /** More primaries than this make an entry long. */
+    private static final int SHORT_PRIMARIES = 4;
 
-    private UcaCollator(boolean pads, UcaTable table) {
+    private static final int REPLACEMENT = 0xfffd;
+
+    private final UcaTable table;
+    /** UCA 4.0.0: long entries and all above U+FFFF equal only themselves where characters are compared alone. */
+    private final boolean longOnlyEqualThemselves;
+
+    private UcaCollator(boolean pads, UcaTable table, boolean longOnlyEqualThemselves) {
         super(pads);
         this.table = table;
+        this.longOnlyEqualThemselves = longOnlyEqualThemselves;
     }
 
     /** Holder: built on first use. */
     static final class Uca0400 {
-        static final UcaCollator INSTANCE = new UcaCollator(true, WeightTables.uca0400());
+        static final UcaCollator INSTANCE = new UcaCollator(true, WeightTables.uca0400(), true);
 
         private Uca0400() {}
     }
 
     /** Holder: built on first use. */
     static final class Uca0900 {
-        static final UcaCollator INSTANCE = new UcaCollator(false, WeightTables.uca0900());
+        static final UcaCollator INSTANCE = new UcaCollator(false, WeightTables.uca0900(), false);
 
         private Uca0900() {}
     }
 
-    UcaTable table() {
-        return table;
+    @Override
+    boolean sameCharacter(int a, int b) {
+        if (a == b) {
+            return true;
+        }
+        if (longOnlyEqualThemselves && (isLong(a) || isLong(b))) {
+            return false;
+        }
+        int left = table.entry(a);
+        int right = table.entry(b);
+        if (left >= 0 || right >= 0) {
+            return left == right;
+        }
+        int count = table.primaryCount(a);
+        if (count != table.primaryCount(b)) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            if (table.primary(a, i) != table.primary(b, i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    boolean undecodableMatches() {
+        return false;
+    }
+
+    private boolean isLong(int codePoint) {
+        return codePoint >= table.codePoints()
+                || table.entry(codePoint) == REPLACEMENT
+                || table.primaryCount(codePoint) > SHORT_PRIMARIES;
     }
 
     // State of a string: bits 0 .. 31 the current byte, 32 .. 62 where the rest of its character's list lies in the

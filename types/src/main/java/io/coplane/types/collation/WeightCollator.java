@@ -69,6 +69,23 @@ final class WeightCollator extends Collator {
     }
 
     @Override
+    boolean sameCharacter(int a, int b) {
+        return weight(a) == weight(b);
+    }
+
+    @Override
+    boolean undecodableMatches() {
+        return invalid == STOP;
+    }
+
+    private int weight(int codePoint) {
+        if (codePoint < basic.length) {
+            return basic[codePoint];
+        }
+        return linearAbove ? Gb18030.linearCode(codePoint) : above;
+    }
+
+    @Override
     int compareWhole(byte[] a, int aStart, int aEnd, byte[] b, int bStart, int bEnd) {
         int common = Arrays.mismatch(a, aStart, aEnd, b, bStart, bEnd);
         if (common < 0) {
