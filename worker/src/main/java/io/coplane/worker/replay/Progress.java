@@ -1,12 +1,13 @@
 package io.coplane.worker.replay;
 
-import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.util.Locale;
 
 /** A progress bar on a terminal; a line a data set elsewhere. Thread-safe. */
 final class Progress {
     private static final int WIDTH = 30;
 
-    private final PrintStream out;
+    private final PrintWriter out;
     private final int dataSets;
     private final boolean isTerminal =
             System.console() != null && System.console().isTerminal();
@@ -15,7 +16,7 @@ final class Progress {
     private int requests;
     private int shownPercent = -1;
 
-    Progress(PrintStream out, int dataSets) {
+    Progress(PrintWriter out, int dataSets) {
         this.out = out;
         this.dataSets = dataSets;
     }
@@ -26,7 +27,8 @@ final class Progress {
         requests = requestCount;
         shownPercent = -1;
         if (!isTerminal) {
-            out.printf("[%d/%d] %s: %d requests%n", dataSet, dataSets, name, requests);
+            out.printf(Locale.ROOT, "[%d/%d] %s: %d requests%n", dataSet, dataSets, name, requests);
+            out.flush();
         }
     }
 
@@ -38,8 +40,15 @@ final class Progress {
         shownPercent = percent;
         int filled = WIDTH * percent / 100;
         out.printf(
+                Locale.ROOT,
                 "\r[%d/%d] %-20s [%s%s] %d/%d ",
-                dataSet, dataSets, name, "#".repeat(filled), "-".repeat(WIDTH - filled), count, requests);
+                dataSet,
+                dataSets,
+                name,
+                "#".repeat(filled),
+                "-".repeat(WIDTH - filled),
+                count,
+                requests);
         out.flush();
     }
 

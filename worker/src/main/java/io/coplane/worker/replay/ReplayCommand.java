@@ -7,7 +7,7 @@ import io.coplane.nativecache.DirectoryStore;
 import io.coplane.worker.replay.Corpus.DataSet;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +17,9 @@ import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** {@code coplane replay}: recorded requests through a data plane in this process or a worker at a URL. */
 @Command(
@@ -72,11 +74,12 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--write-ratchet", description = "Write what does not pass to this file.")
     private Path ratchet;
 
-    private final PrintStream out = System.out;
-    private final PrintStream progress = System.err;
+    @Spec
+    private CommandSpec spec;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        PrintWriter out = spec.commandLine().getOut();
         Corpus corpus = Corpus.open(data == null ? projectData() : data);
         List<String> names = corpus.names(name);
         if (names.isEmpty()) {
@@ -94,6 +97,7 @@ public final class ReplayCommand implements Callable<Integer> {
             replayHere(corpus, names, report);
         }
         report.print(out, mostExamples);
+        out.flush();
         if (ratchet != null) {
             Ratchet.of(report.failedOrdinals()).write(ratchet);
         }
@@ -120,7 +124,7 @@ public final class ReplayCommand implements Callable<Integer> {
         OptionalInt keyspace = keyspaceId == null ? OptionalInt.empty() : OptionalInt.of(keyspaceId);
         int threads = Runtime.getRuntime().availableProcessors();
         Replay replay = new Replay(target, shape, keyspace, seed, threads);
-        Progress bar = new Progress(progress, names.size());
+        Progress bar = new Progress(spec.commandLine().getErr(), names.size());
         long firstFileId = FIRST_FILE_ID;
         for (String dataSetName : names) {
             DataSet dataSet = corpus.load(dataSetName);

@@ -1,7 +1,7 @@
 package io.coplane.worker.replay;
 
 import io.coplane.worker.replay.Corpus.Recorded;
-import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -78,6 +78,11 @@ public final class ReplayReport {
         return total.notPassed();
     }
 
+    /** Requests whose answer differs; those answered as unsupported are not among them. */
+    public int differing() {
+        return total.failed;
+    }
+
     /** Requests sent. */
     public int all() {
         return total.all();
@@ -88,13 +93,17 @@ public final class ReplayReport {
      *
      * @param mostExamples differences explained
      */
-    public void print(PrintStream out, int mostExamples) {
+    public void print(PrintWriter out, int mostExamples) {
         table(out, "data set", byDataSet, false);
         table(out, "executors", byShape, true);
         table(out, "signature", bySignature, true);
         out.printf(
+                Locale.ROOT,
                 "%n%d requests: %d equal, %d differ, %d unsupported%n",
-                all(), total.passed, total.failed, total.unsupported);
+                all(),
+                total.passed,
+                total.failed,
+                total.unsupported);
         int shown = 0;
         for (List<Failure> failures : examples.values()) {
             for (Failure failure : failures) {
@@ -106,9 +115,9 @@ public final class ReplayReport {
     }
 
     /** Prints what differs in one request. */
-    static void explain(PrintStream out, Failure failure) {
+    static void explain(PrintWriter out, Failure failure) {
         Recorded recorded = failure.recorded();
-        out.printf("%n  %s: %s %s%n", recorded.id(), recorded.shape(), recorded.signatures());
+        out.printf(Locale.ROOT, "%n  %s: %s %s%n", recorded.id(), recorded.shape(), recorded.signatures());
         failure.differences().stream().limit(4).forEach(difference -> out.println("    " + difference));
     }
 
@@ -134,13 +143,14 @@ public final class ReplayReport {
         return key.toString();
     }
 
-    private static void table(PrintStream out, String title, Map<String, Tally> tallies, boolean onlyFailing) {
-        out.printf("%n%-60s %8s %8s %12s%n", title, "equal", "differ", "unsupported");
+    private static void table(PrintWriter out, String title, Map<String, Tally> tallies, boolean onlyFailing) {
+        out.printf(Locale.ROOT, "%n%-60s %8s %8s %12s%n", title, "equal", "differ", "unsupported");
         tallies.entrySet().stream()
                 .filter(entry -> !onlyFailing || entry.getValue().notPassed() > 0)
                 .sorted(Comparator.comparing((Map.Entry<String, Tally> entry) ->
                         onlyFailing ? -entry.getValue().notPassed() : 0))
                 .forEach(entry -> out.printf(
+                        Locale.ROOT,
                         "%-60s %8d %8d %12d%n",
                         entry.getKey(),
                         entry.getValue().passed,
