@@ -34,7 +34,8 @@ public final class CorpusSweep {
                 }
                 String reason = difference.lines().findFirst().orElse("");
                 reason = reason.substring(0, Math.min(110, reason.length()));
-                if (reasons.merge(reason, 1, Integer::sum) == 1 && reasons.size() <= SHOWN) {
+                boolean unsupported = reason.contains("is not supported in batch mode");
+                if (!unsupported && reasons.merge(reason, 1, Integer::sum) == 1 && reasons.size() <= SHOWN) {
                     System.out.println(
                             name + " " + i + " " + shape(data.requests().get(i)) + ": " + difference);
                 }

@@ -181,8 +181,21 @@ public final class ColumnDecoder {
         boolean nulls = out.mayHaveNulls();
         for (int row = 0; row < rows; row++) {
             if (!nulls || !out.isNull(row)) {
-                values[row] = TimeCore.fromPacked(values[row], tp, fsp, context);
+                values[row] = packedToCore(values[row], tp, fsp, context);
             }
+        }
+    }
+
+    private static long packedToCore(long packed, int tp, int fsp, EvalContext context) {
+        try {
+            return TimeCore.fromPacked(packed, tp, fsp, context);
+        } catch (EvalException e) {
+            if (packed == 0) {
+                throw e; // the zero time, which the sql_mode forbids
+            }
+            // what the reference says of stored bytes that are no time
+            throw new CoplaneException(
+                    ErrorCode.CORRUPT_DATUM, "invalid data type: Failed to decode datum payload as datetime", e);
         }
     }
 
