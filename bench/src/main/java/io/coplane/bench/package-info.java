@@ -1,0 +1,2 @@
+/** Macro-benchmarks: recorded requests and whole runs, against figures of the reference. */
+package io.coplane.bench;
