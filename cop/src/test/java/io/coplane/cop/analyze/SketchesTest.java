@@ -49,7 +49,7 @@ class SketchesTest {
             if (irregular && i < 1000) {
                 value = i == 0 ? 0 : 2;
             } else if (irregular) {
-                value = i + ((i - 1000) % 3 == 0 ? 1 : 0) + ((i - 1000) % 5 == 0 ? 2 : 0);
+                value += ((i - 1000) % 3 == 0 ? 1L : 0L) + ((i - 1000) % 5 == 0 ? 2L : 0L);
             }
             varInt(value);
             sketch.insert(murmur, datum.bytes(), 0, datum.length());
