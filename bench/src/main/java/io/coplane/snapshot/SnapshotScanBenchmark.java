@@ -40,13 +40,14 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * What does the merge cost above the scan of one table, when there is one source ({@code LN}), when newer rows lie in a memtable and two L0 files
  * ({@code MIXED}: a tenth of the keys each), and when all rows are in the memtable? In milliseconds for the 100,000 rows of
- * {@code testdata/reference-storage-speed.tsv}, copied to row buffers of 1,024 rows. Expected: LN about the table's scan and a copy.
+ * {@code testdata/reference-storage-speed.tsv}, copied to row buffers of 1,024 rows. {@link SnapshotTable} puts the figures beside the
+ * reference's table scan. Expected: LN about the table's scan and a copy.
  */
 @State(Scope.Benchmark)
-@BenchmarkMode(Mode.AverageTime)
+@BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MILLISECONDS)
-@Warmup(iterations = 3, time = 1)
-@Measurement(iterations = 5, time = 1)
+@Warmup(iterations = 4, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 6, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 @Fork(1)
 public class SnapshotScanBenchmark {
     private static final int BATCH_ROWS = 1_024;
