@@ -9,15 +9,10 @@ import java.util.function.Predicate;
 /**
  * The JVM flags that the worker needs; {@code config/jvm.flags} is the one list of them for launcher, tests and benchmarks.
  *
- * <p>Each is probed by what it allows, so it does not matter how it was given.
+ * <p>Each is probed by what it allows, so it does not matter how it was given. Netty, protobuf and the codecs do without
+ * {@code sun.misc.Unsafe} and without opened packages on JDK 25, so neither is asked for.
  */
 final class JvmFlags {
-    /** Off-heap structures of Agrona. */
-    private static final String INTERNAL_MISC = "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED";
-
-    /** Netty, protobuf and LZ4 fall back to slower ways without it, and the JVM writes warnings. */
-    private static final String UNSAFE = "--sun-misc-unsafe-memory-access=allow";
-
     /** Native libraries of the codecs. */
     private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
 
@@ -36,17 +31,14 @@ final class JvmFlags {
 
     /** Flags that are not set, in the order of the list. */
     static List<String> missing(Predicate<String> isSet) {
-        List<String> missing = new ArrayList<>(List.of(INTERNAL_MISC, UNSAFE, NATIVE));
+        List<String> missing = new ArrayList<>(List.of(NATIVE));
         missing.removeIf(isSet);
         return missing;
     }
 
     private static boolean isSet(String flag) {
-        Module ours = JvmFlags.class.getModule();
         return switch (flag) {
-            case INTERNAL_MISC -> Object.class.getModule().isOpen("jdk.internal.misc", ours);
-            case UNSAFE -> "allow".equals(System.getProperty("sun.misc.unsafe.memory.access"));
-            case NATIVE -> ours.isNativeAccessEnabled();
+            case NATIVE -> JvmFlags.class.getModule().isNativeAccessEnabled();
             default -> throw new IllegalArgumentException("no flag of the list: " + flag);
         };
     }

@@ -32,10 +32,4 @@ final class JvmFlagsTest {
     void testsRunWithAllOfThem() {
         assertThatNoException().isThrownBy(JvmFlags::check);
     }
-
-    @Test
-    void theMissingOneIsNamed() {
-        assertThat(JvmFlags.missing(flag -> !flag.contains("unsafe")))
-                .containsExactly("--sun-misc-unsafe-memory-access=allow");
-    }
 }

@@ -164,6 +164,7 @@ final class PlanText {
         }
         return switch (expression.getTp()) {
             case Int64 -> Long.toString(number(expression.getVal()));
+            case Float64 -> Double.toString(real(expression.getVal()));
             case String -> "'" + expression.getVal().toStringUtf8() + "'";
             case Null -> "NULL";
             default -> expression.getTp().name();
@@ -173,6 +174,12 @@ final class PlanText {
     /** An integer as keys and constants have it: big-endian, the sign bit turned (coprocessor.md 2). */
     private static long number(ByteString bytes) {
         return bytes.size() < Long.BYTES ? 0 : bytes.asReadOnlyByteBuffer().getLong() ^ Long.MIN_VALUE;
+    }
+
+    /** A real as keys and constants have it: all bits turned where it is negative, the sign bit only otherwise. */
+    private static double real(ByteString bytes) {
+        long value = number(bytes);
+        return Double.longBitsToDouble(value >= 0 ? value : ~(value ^ Long.MIN_VALUE));
     }
 
     /** {@code t104_r_7}: table id, record or index, and the rest: a handle, or hex. */
