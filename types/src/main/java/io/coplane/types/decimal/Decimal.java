@@ -88,8 +88,12 @@ public final class Decimal {
 
     /** Word at a place relative to the point: -1 = units, 0 = first of the fraction; 0 outside of the value. */
     int wordAt(int place) {
-        int index = intWords() + place;
-        return index < 0 || index >= usedWords() ? 0 : words[index];
+        return word(words, intWords() + place, usedWords());
+    }
+
+    /** Word at an index; 0 outside of those in use. */
+    static int word(int[] words, int index, int used) {
+        return index < 0 || index >= used ? 0 : words[index];
     }
 
     /** True if all digits are zero. */
@@ -217,9 +221,14 @@ public final class Decimal {
     }
 
     static int compareMagnitude(Decimal left, Decimal right) {
+        int leftInt = left.intWords();
+        int rightInt = right.intWords();
+        int leftUsed = left.usedWords();
+        int rightUsed = right.usedWords();
         int end = Math.max(left.fracWords(), right.fracWords());
-        for (int place = -Math.max(left.intWords(), right.intWords()); place < end; place++) {
-            int order = Integer.compare(left.wordAt(place), right.wordAt(place));
+        for (int place = -Math.max(leftInt, rightInt); place < end; place++) {
+            int order = Integer.compare(
+                    word(left.words, leftInt + place, leftUsed), word(right.words, rightInt + place, rightUsed));
             if (order != 0) {
                 return order;
             }

@@ -43,9 +43,13 @@ final class DecimalArithmetic {
         out.negative = left.negative;
         out.intCount = intWords * Decimal.WORD_DIGITS;
         out.fracCount = fracCount;
+        int leftUsed = left.usedWords();
+        int rightUsed = right.usedWords();
         int carry = 0;
         for (int place = fracWords - 1; place >= -intWords; place--) {
-            int sum = left.wordAt(place) + right.wordAt(place) + carry;
+            int sum = Decimal.word(left.words, leftInt + place, leftUsed)
+                    + Decimal.word(right.words, rightInt + place, rightUsed)
+                    + carry;
             carry = sum >= Decimal.BASE ? 1 : 0;
             out.words[intWords + place] = sum - carry * Decimal.BASE;
         }
@@ -69,9 +73,15 @@ final class DecimalArithmetic {
         }
         out.intCount = intWords * Decimal.WORD_DIGITS;
         out.fracCount = fracCount;
+        int largerInt = intWords + skip;
+        int largerUsed = larger.usedWords();
+        int smallerInt = smaller.intWords();
+        int smallerUsed = smaller.usedWords();
         int borrow = 0;
         for (int place = fracWords - 1; place >= -intWords; place--) {
-            int difference = larger.wordAt(place) - smaller.wordAt(place) - borrow;
+            int difference = Decimal.word(larger.words, largerInt + place, largerUsed)
+                    - Decimal.word(smaller.words, smallerInt + place, smallerUsed)
+                    - borrow;
             borrow = difference >>> 31;
             out.words[intWords + place] = difference + borrow * Decimal.BASE;
         }
