@@ -6,6 +6,7 @@ import io.coplane.types.EvalType;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
+import io.coplane.types.number.RealText;
 
 /**
  * Integer arithmetic (expressions.md 8.1, 5.2).
@@ -318,8 +319,8 @@ final class ArithmeticKernels {
             if (!out.isNull(i)) {
                 throw EvalException.coded(
                         OUT_OF_RANGE,
-                        type + " value is out of range in '(" + Reals.text(left[i]) + " " + operator + " "
-                                + Reals.text(right[i]) + ")'");
+                        type + " value is out of range in '(" + RealText.of(left[i]) + " " + operator + " "
+                                + RealText.of(right[i]) + ")'");
             }
             values[i] = 0;
         }
@@ -345,8 +346,8 @@ final class ArithmeticKernels {
                 ctx.eval()
                         .overflow(EvalException.coded(
                                 OUT_OF_RANGE,
-                                "DOUBLE value is out of range in '" + Reals.text(left[i]) + " / " + Reals.text(right[i])
-                                        + "'"));
+                                "DOUBLE value is out of range in '" + RealText.of(left[i]) + " / "
+                                        + RealText.of(right[i]) + "'"));
                 out.setNull(i);
             } else if (Double.isNaN(quotient)) {
                 out.setNull(i);
@@ -369,7 +370,7 @@ final class ArithmeticKernels {
                 if (!out.isNull(i)) {
                     throw EvalException.coded(
                             OUT_OF_RANGE,
-                            "DOUBLE value is out of range in '(" + Reals.text(left[i]) + " % " + Reals.text(right[i])
+                            "DOUBLE value is out of range in '(" + RealText.of(left[i]) + " % " + RealText.of(right[i])
                                     + ")'");
                 }
                 remainder = 0;

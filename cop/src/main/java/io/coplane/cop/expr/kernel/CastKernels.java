@@ -14,7 +14,7 @@ final class CastKernels {
     private static final int LAST_SCALAR_CAST = 66;
 
     /** What a cast knows. @param constant the child is a literal */
-    record Plan(boolean inUnion, boolean constant, NumberTexts texts) {}
+    record Plan(boolean inUnion, boolean constant) {}
 
     private final Map<EvalType, Map<EvalType, Kernel>> kernels = new EnumMap<>(EvalType.class);
 
@@ -22,6 +22,7 @@ final class CastKernels {
         CastToNumbers.declare(this);
         CastToStrings.declare(this);
         CastToTimes.declare(this);
+        CastFromTimes.declare(this);
         CastToJson.declare(this);
     }
 
@@ -64,7 +65,7 @@ final class CastKernels {
         }
         node.want(0, source);
         node.kernel(kernel);
-        node.metadata(new Plan(inUnion, isConstant(node), new NumberTexts()));
+        node.metadata(new Plan(inUnion, isConstant(node)));
     }
 
     private static boolean isConstant(Preparation node) {

@@ -18,11 +18,16 @@ import io.coplane.types.json.JsonBuilder;
 import io.coplane.types.json.JsonDocs;
 import io.coplane.types.json.JsonParser;
 import io.coplane.types.json.JsonText;
+import io.coplane.types.number.IntBounds;
+import io.coplane.types.number.TextNumbers;
+import io.coplane.types.time.Times;
 import java.nio.charset.StandardCharsets;
 
 /** Casts to JSON, and from JSON to numbers and strings (expressions.md 6.9.6, 7.8). */
 final class CastToJson {
     private static final int TRUNCATED_VALUE = 1292;
+
+    private static final int MAX_FSP = 6;
 
     private CastToJson() {}
 
@@ -155,6 +160,11 @@ final class CastToJson {
         return JsonDocs.root(column.data(), column.starts()[row], column.lengths()[row]);
     }
 
+    /** Fraction digits of a Time value. */
+    static int durationFsp(byte[] data, long ref) {
+        return Math.min(data[JsonDocs.at(ref) + Long.BYTES], MAX_FSP);
+    }
+
     /** The text of a value, for messages. */
     static String text(byte[] data, long ref) {
         try (ByteSink sink = new ByteSink(MemoryGuard.unlimited())) {
@@ -166,16 +176,15 @@ final class CastToJson {
     private static void toInt(KernelContext ctx, Column[] args, int rows, Column out) {
         BytesColumn arg = (BytesColumn) args[0];
         long[] values = ((LongColumn) out).values();
-        NumberTexts texts = CastKernels.plan(ctx).texts();
         boolean unsigned = ctx.returnType().isUnsigned();
         for (int i = 0; i < rows; i++) {
             if (!out.isNull(i)) {
-                values[i] = toInt(ctx.eval(), texts, arg.data(), ref(arg, i), unsigned);
+                values[i] = toInt(ctx.eval(), arg.data(), ref(arg, i), unsigned);
             }
         }
     }
 
-    private static long toInt(EvalContext eval, NumberTexts texts, byte[] data, long ref, boolean unsigned) {
+    private static long toInt(EvalContext eval, byte[] data, long ref, boolean unsigned) {
         switch (JsonDocs.type(ref)) {
             case JsonDocs.LITERAL -> {
                 return JsonDocs.literal(data, ref) == JsonDocs.TRUE_LITERAL ? 1 : 0;
@@ -185,11 +194,16 @@ final class CastToJson {
             }
             case JsonDocs.DOUBLE -> {
                 double value = JsonDocs.doubleValue(data, ref);
-                return unsigned ? NumberTexts.toUlong(eval, value) : NumberTexts.toLong(eval, value);
+                return unsigned
+                        ? IntBounds.fromRealUnsigned(value, FieldType.LONG_LONG, eval)
+                        : IntBounds.fromReal(value, FieldType.LONG_LONG, eval);
             }
             case JsonDocs.STRING -> {
-                texts.take(eval, data, JsonDocs.bytesStart(data, ref), JsonDocs.bytesLength(data, ref));
-                return unsigned ? texts.toUlong(eval) : texts.toLong(eval);
+                int start = JsonDocs.bytesStart(data, ref);
+                int length = JsonDocs.bytesLength(data, ref);
+                return unsigned
+                        ? TextNumbers.toUnsigned(data, start, length, FieldType.LONG_LONG, eval)
+                        : TextNumbers.toInt(data, start, length, FieldType.LONG_LONG, eval);
             }
             default -> {
                 eval.truncated(EvalException.coded(
@@ -202,15 +216,14 @@ final class CastToJson {
     private static void toReal(KernelContext ctx, Column[] args, int rows, Column out) {
         BytesColumn arg = (BytesColumn) args[0];
         double[] values = ((DoubleColumn) out).values();
-        NumberTexts texts = CastKernels.plan(ctx).texts();
         for (int i = 0; i < rows; i++) {
             if (!out.isNull(i)) {
-                values[i] = toDouble(ctx.eval(), texts, arg.data(), ref(arg, i));
+                values[i] = toDouble(ctx.eval(), arg.data(), ref(arg, i));
             }
         }
     }
 
-    private static double toDouble(EvalContext eval, NumberTexts texts, byte[] data, long ref) {
+    private static double toDouble(EvalContext eval, byte[] data, long ref) {
         switch (JsonDocs.type(ref)) {
             case JsonDocs.LITERAL -> {
                 return JsonDocs.literal(data, ref) == JsonDocs.TRUE_LITERAL ? 1 : 0;
@@ -219,15 +232,13 @@ final class CastToJson {
                 return JsonDocs.bits(data, ref);
             }
             case JsonDocs.U64 -> {
-                return NumberTexts.unsignedToDouble(JsonDocs.bits(data, ref));
+                return IntBounds.toReal(JsonDocs.bits(data, ref));
             }
             case JsonDocs.DOUBLE -> {
                 return JsonDocs.doubleValue(data, ref);
             }
             case JsonDocs.STRING -> {
-                texts.take(eval, data, JsonDocs.bytesStart(data, ref), JsonDocs.bytesLength(data, ref));
-                texts.cutToFloat(eval);
-                return texts.toDouble(eval);
+                return TextNumbers.toReal(data, JsonDocs.bytesStart(data, ref), JsonDocs.bytesLength(data, ref), eval);
             }
             default -> {
                 eval.truncated(EvalException.coded(
@@ -239,7 +250,6 @@ final class CastToJson {
 
     private static void toDecimal(KernelContext ctx, Column[] args, int rows, Column out) {
         BytesColumn arg = (BytesColumn) args[0];
-        NumberTexts texts = CastKernels.plan(ctx).texts();
         Decimal value = ctx.decimal(0);
         for (int i = 0; i < rows; i++) {
             if (out.isNull(i)) {
@@ -250,7 +260,7 @@ final class CastToJson {
             if (JsonDocs.type(ref) == JsonDocs.STRING) {
                 parse(ctx.eval(), value, data, JsonDocs.bytesStart(data, ref), JsonDocs.bytesLength(data, ref));
             } else {
-                value.setDouble(toDouble(ctx.eval(), texts, data, ref));
+                value.setDouble(toDouble(ctx.eval(), data, ref));
             }
             CastToNumbers.store(ctx, value, (DecimalColumn) out, i);
         }

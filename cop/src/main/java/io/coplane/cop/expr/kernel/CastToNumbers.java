@@ -3,6 +3,7 @@ package io.coplane.cop.expr.kernel;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
 import io.coplane.types.EvalType;
+import io.coplane.types.FieldType;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.DecimalColumn;
@@ -12,12 +13,13 @@ import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalColumns;
 import io.coplane.types.decimal.DecimalStatus;
 import io.coplane.types.decimal.RoundMode;
+import io.coplane.types.number.IntBounds;
+import io.coplane.types.number.Reals;
+import io.coplane.types.number.TextNumbers;
 
 /** Casts of numbers and strings to Int, Real and Decimal (expressions.md 7.2, 7.3, 7.5). */
 final class CastToNumbers {
     private static final int TRUNCATED_VALUE = 1292;
-    private static final int OUT_OF_RANGE = 1690;
-    private static final int UNKNOWN = 1105;
 
     private CastToNumbers() {}
 
@@ -67,9 +69,10 @@ final class CastToNumbers {
                 continue;
             }
             if (!unsigned) {
-                values[i] = NumberTexts.toLong(ctx.eval(), arg[i]);
+                values[i] = IntBounds.fromReal(arg[i], FieldType.LONG_LONG, ctx.eval());
             } else {
-                values[i] = clips && arg[i] < 0 ? 0 : NumberTexts.toUlong(ctx.eval(), arg[i]);
+                values[i] =
+                        clips && arg[i] < 0 ? 0 : IntBounds.fromRealUnsigned(arg[i], FieldType.LONG_LONG, ctx.eval());
             }
         }
     }
@@ -104,49 +107,20 @@ final class CastToNumbers {
         BytesColumn arg = (BytesColumn) args[0];
         long[] values = ((LongColumn) out).values();
         boolean literal = plan.constant() && FieldFit.isBinaryString(ctx.argType(0));
-        long[] parsed = new long[1];
         for (int i = 0; i < rows; i++) {
             if (out.isNull(i)) {
                 continue;
             }
             values[i] = literal
-                    ? NumberTexts.binaryLiteral(ctx.eval(), arg.data(), arg.starts()[i], arg.lengths()[i])
-                    : bytesToInt(ctx, plan, arg, i, parsed);
+                    ? TextNumbers.binaryLiteral(arg.data(), arg.starts()[i], arg.lengths()[i], ctx.eval())
+                    : TextNumbers.castToInt(
+                            arg.data(),
+                            arg.starts()[i],
+                            arg.lengths()[i],
+                            ctx.returnType().isUnsigned(),
+                            plan.inUnion(),
+                            ctx.eval());
         }
-    }
-
-    /** expressions.md 7.2.1. */
-    private static long bytesToInt(KernelContext ctx, CastKernels.Plan plan, BytesColumn arg, int row, long[] parsed) {
-        EvalContext eval = ctx.eval();
-        NumberTexts texts = plan.texts();
-        boolean unsigned = ctx.returnType().isUnsigned();
-        texts.take(eval, arg.data(), arg.starts()[row], arg.lengths()[row]);
-        boolean negative = texts.startsWithMinus();
-        if (plan.inUnion() && unsigned && negative) {
-            return 0;
-        }
-        NumberTexts prefix = texts;
-        prefix.cutToInteger(eval);
-        if (prefix.parseInteger(negative, parsed)) {
-            long value = parsed[0];
-            if (!negative && !unsigned && value < 0) {
-                eval.warn(EvalException.coded(
-                        UNKNOWN, "Cast to signed converted positive out-of-range integer to it's negative complement"));
-            } else if (negative && unsigned) {
-                eval.warn(EvalException.coded(
-                        UNKNOWN, "Cast to unsigned converted negative integer to it's positive complement"));
-            }
-            return value;
-        }
-        String cut = prefix.integerText();
-        if (eval.hasFlag(EvalContext.OVERFLOW_AS_WARNING)) {
-            texts.take(eval, arg.data(), arg.starts()[row], arg.lengths()[row]);
-            eval.warn(
-                    EvalException.coded(TRUNCATED_VALUE, "Truncated incorrect INTEGER value: '" + texts.text() + "'"));
-            return negative ? Long.MIN_VALUE : -1;
-        }
-        throw EvalException.coded(
-                OUT_OF_RANGE, (negative ? "BIGINT UNSIGNED" : "BIGINT") + " value is out of range in '" + cut + "'");
     }
 
     private static void intToReal(KernelContext ctx, Column[] args, int rows, Column out) {
@@ -158,7 +132,7 @@ final class CastToNumbers {
             if (!unsigned) {
                 values[i] = arg[i];
             } else {
-                values[i] = clips && arg[i] < 0 ? 0 : NumberTexts.unsignedToDouble(arg[i]);
+                values[i] = clips && arg[i] < 0 ? 0 : IntBounds.toReal(arg[i]);
             }
         }
     }
@@ -207,12 +181,12 @@ final class CastToNumbers {
             int length = arg.lengths()[i];
             double value;
             if (literal) {
-                long bits = NumberTexts.binaryLiteral(ctx.eval(), arg.data(), start, length);
-                value = ctx.returnType().isUnsigned() ? NumberTexts.unsignedToDouble(bits) : bits;
+                long bits = TextNumbers.binaryLiteral(arg.data(), start, length, ctx.eval());
+                value = ctx.returnType().isUnsigned() ? IntBounds.toReal(bits) : bits;
             } else {
                 value = bytesToReal(ctx, plan, arg.data(), start, length);
             }
-            values[i] = FieldFit.fit(ctx.eval(), ctx.returnType(), value);
+            values[i] = Reals.fit(value, ctx.returnType(), ctx.eval());
         }
     }
 
@@ -221,10 +195,7 @@ final class CastToNumbers {
         if (length == 0 && !unsigned) {
             return 0;
         }
-        NumberTexts texts = plan.texts();
-        texts.take(ctx.eval(), data, start, length);
-        texts.cutToFloat(ctx.eval());
-        double value = texts.toDouble(ctx.eval());
+        double value = TextNumbers.toReal(data, start, length, ctx.eval());
         return unsigned && plan.inUnion() && value < 0 ? 0 : value;
     }
 

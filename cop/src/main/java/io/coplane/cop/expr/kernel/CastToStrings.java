@@ -1,5 +1,7 @@
 package io.coplane.cop.expr.kernel;
 
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.types.ByteSink;
 import io.coplane.types.EvalException;
 import io.coplane.types.EvalType;
 import io.coplane.types.FieldType;
@@ -11,11 +13,11 @@ import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalColumns;
 import io.coplane.types.decimal.DecimalText;
-import java.nio.charset.StandardCharsets;
+import io.coplane.types.number.IntText;
+import io.coplane.types.number.RealText;
 
 /** Casts to Bytes (expressions.md 7.4). */
 final class CastToStrings {
-    private static final int LONGEST_INTEGER = 20;
     private static final byte[] YEAR_ZERO = {'0', '0', '0', '0'};
 
     private CastToStrings() {}
@@ -46,7 +48,7 @@ final class CastToStrings {
         }
         boolean year = type.tp() == FieldType.YEAR;
         boolean unsigned = type.isUnsigned();
-        byte[] text = scratch(ctx, LONGEST_INTEGER);
+        byte[] text = scratch(ctx, IntText.MAX_BYTES);
         for (int i = 0; i < rows; i++) {
             if (out.isNull(i)) {
                 continue;
@@ -54,7 +56,7 @@ final class CastToStrings {
             if (year && arg[i] == 0) {
                 FieldFit.putText(ctx, out, i, YEAR_ZERO, 0, YEAR_ZERO.length);
             } else {
-                int length = NumberTexts.putLong(arg[i], unsigned, text, 0);
+                int length = unsigned ? IntText.writeUnsigned(arg[i], text, 0) : IntText.write(arg[i], text, 0);
                 FieldFit.putText(ctx, out, i, text, 0, length);
             }
         }
@@ -81,11 +83,11 @@ final class CastToStrings {
         BytesColumn out = (BytesColumn) result;
         double[] arg = ((DoubleColumn) args[0]).values();
         boolean single = ctx.argType(0).tp() == FieldType.FLOAT;
+        byte[] text = scratch(ctx, RealText.MAX_BYTES);
         for (int i = 0; i < rows; i++) {
             if (!out.isNull(i)) {
-                byte[] text = (single ? NumberTexts.floatText((float) arg[i]) : Reals.text(arg[i]))
-                        .getBytes(StandardCharsets.ISO_8859_1);
-                FieldFit.putText(ctx, out, i, text, 0, text.length);
+                int end = single ? RealText.writeFloat((float) arg[i], text, 0) : RealText.write(arg[i], text, 0);
+                FieldFit.putText(ctx, out, i, text, 0, end);
             }
         }
     }
@@ -116,21 +118,26 @@ final class CastToStrings {
     static void fromVector(KernelContext ctx, Column[] args, int rows, Column result) {
         BytesColumn out = (BytesColumn) result;
         BytesColumn arg = (BytesColumn) args[0];
-        StringBuilder text = new StringBuilder();
+        ByteSink sink = new ByteSink(MemoryGuard.unlimited());
         for (int i = 0; i < rows; i++) {
             if (out.isNull(i)) {
                 continue;
             }
-            text.setLength(0);
-            text.append('[');
+            sink.truncate(0);
+            sink.putByte('[');
             int count = VectorKernels.count(arg, i);
             for (int k = 0; k < count; k++) {
-                text.append(k > 0 ? "," : "")
-                        .append(NumberTexts.floatText(VectorKernels.element(arg.data(), arg.starts()[i], k)));
+                if (k > 0) {
+                    sink.putByte(',');
+                }
+                sink.ensure(RealText.MAX_BYTES);
+                float element = VectorKernels.element(arg.data(), arg.starts()[i], k);
+                sink.advance(RealText.writeFloat(element, sink.bytes(), sink.length()) - sink.length());
             }
-            byte[] bytes = text.append(']').toString().getBytes(StandardCharsets.ISO_8859_1);
-            Texts.put(ctx, out, i, bytes, 0, bytes.length);
+            sink.putByte(']');
+            Texts.put(ctx, out, i, sink.bytes(), 0, sink.length());
         }
+        sink.close();
     }
 
     private static void same(KernelContext ctx, Column[] args, int rows, Column result) {

@@ -4,39 +4,54 @@ import io.coplane.proto.tipb.Expr;
 import io.coplane.proto.tipb.ExprType;
 import io.coplane.proto.tipb.ScalarFuncSig;
 import io.coplane.types.EvalType;
+import io.coplane.types.collation.Collation;
+import io.coplane.types.collation.Collator;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.text.Utf8;
-import java.util.Arrays;
-import java.util.HashSet;
-import java.util.Set;
 
 /** Functions of strings that depend on a collation: comparison, IN, STRCMP, FIELD, FIND_IN_SET (expressions.md 8.2, 8.3, 8.7, 10). */
 final class CollationKernels {
-    /** Sort key of a constant. */
-    private static final class Key {
-        private byte[] bytes;
-        private int hash;
+    /** A collation and what compares by it. */
+    private record Order(Collation collation, Collator collator) {}
 
-        void set(byte[] sortKey) {
-            bytes = sortKey;
-            hash = Arrays.hashCode(sortKey);
+    /** The constants of a list: open addressing by the collation's hash. */
+    private static final class StringSet {
+        private final Order order;
+        private final byte[][] strings;
+        private boolean hasNull;
+
+        StringSet(Order order, int count) {
+            this.order = order;
+            strings = new byte[Integer.highestOneBit(Math.max(4, count)) << 2][];
         }
 
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Key key && Arrays.equals(bytes, key.bytes);
+        private int slot(byte[] data, int start, int length) {
+            long hash = order.collator().hash(data, start, length);
+            return (int) (hash ^ hash >>> 32) & strings.length - 1;
         }
 
-        @Override
-        public int hashCode() {
-            return hash;
+        void add(byte[] string) {
+            int slot = slot(string, 0, string.length);
+            while (strings[slot] != null) {
+                slot = slot + 1 & strings.length - 1;
+            }
+            strings[slot] = string;
+        }
+
+        boolean contains(byte[] data, int start, int length) {
+            int slot = slot(data, start, length);
+            while (strings[slot] != null) {
+                byte[] other = strings[slot];
+                if (order.collator().equals(data, start, length, other, 0, other.length)) {
+                    return true;
+                }
+                slot = slot + 1 & strings.length - 1;
+            }
+            return false;
         }
     }
-
-    /** The constants of a list. */
-    private record StringSet(Collator collator, Set<Key> keys, boolean hasNull) {}
 
     private CollationKernels() {}
 
@@ -102,7 +117,12 @@ final class CollationKernels {
     }
 
     private static void prepare(Preparation node) {
-        node.metadata(Collator.of(node.returnType().collate()));
+        node.metadata(order(node));
+    }
+
+    private static Order order(Preparation node) {
+        Collation collation = Collation.of(node.returnType().collate());
+        return new Order(collation, collation.collator());
     }
 
     private static int compare(Collator collator, BytesColumn left, BytesColumn right, int row) {
@@ -116,7 +136,7 @@ final class CollationKernels {
     }
 
     private static void order(KernelContext ctx, Column[] args, int rows, long[] out) {
-        Collator collator = (Collator) ctx.metadata();
+        Collator collator = ((Order) ctx.metadata()).collator();
         BytesColumn left = (BytesColumn) args[0];
         BytesColumn right = (BytesColumn) args[1];
         for (int i = 0; i < rows; i++) {
@@ -125,7 +145,7 @@ final class CollationKernels {
     }
 
     private static void field(KernelContext ctx, Column[] args, int rows, Column out) {
-        Collator collator = (Collator) ctx.metadata();
+        Collator collator = ((Order) ctx.metadata()).collator();
         long[] values = ((LongColumn) out).values();
         BytesColumn first = (BytesColumn) args[0];
         for (int i = 0; i < rows; i++) {
@@ -140,7 +160,7 @@ final class CollationKernels {
     }
 
     private static void findInSet(KernelContext ctx, Column[] args, int rows, Column out) {
-        Collator collator = (Collator) ctx.metadata();
+        Collator collator = ((Order) ctx.metadata()).collator();
         BytesColumn item = (BytesColumn) args[0];
         BytesColumn list = (BytesColumn) args[1];
         long[] values = ((LongColumn) out).values();
@@ -169,9 +189,7 @@ final class CollationKernels {
     }
 
     private static void prepareIn(Preparation node) {
-        Collator collator = Collator.of(node.returnType().collate());
-        Set<Key> keys = new HashSet<>();
-        boolean hasNull = false;
+        StringSet set = new StringSet(order(node), node.childCount());
         for (int i = 1; i < node.childCount(); ) {
             Expr child = node.child(i);
             if (InKernels.isComputed(child)) {
@@ -179,17 +197,15 @@ final class CollationKernels {
                 continue;
             }
             if (child.getTp() == ExprType.Null) {
-                hasNull = true;
+                set.hasNull = true;
             } else {
                 byte[] text = constant(node, i);
-                requireText(collator, text, 0, text.length);
-                Key key = new Key();
-                key.set(collator.sortKey(text, 0, text.length));
-                keys.add(key);
+                requireText(set.order.collation(), text, 0, text.length);
+                set.add(text);
             }
             node.drop(i);
         }
-        node.metadata(new StringSet(collator, keys, hasNull));
+        node.metadata(set);
     }
 
     private static byte[] constant(Preparation node, int index) {
@@ -211,41 +227,38 @@ final class CollationKernels {
         return elems.get((int) ordinal - 1);
     }
 
-    private static void requireText(Collator collator, byte[] data, int start, int length) {
-        if (!collator.isByteCharset() && !Utf8.isValid(data, start, length)) {
+    private static void requireText(Collation collation, byte[] data, int start, int length) {
+        if (!collation.decodesBytes() && !Utf8.isValid(data, start, length)) {
             throw Texts.notUtf8();
         }
     }
 
     private static void in(KernelContext ctx, Column[] args, int rows, Column out) {
         StringSet set = (StringSet) ctx.metadata();
-        Collator collator = set.collator();
+        Collation collation = set.order.collation();
+        Collator collator = set.order.collator();
         BytesColumn value = (BytesColumn) args[0];
         long[] found = ((LongColumn) out).values();
-        Key probe = new Key();
         for (int i = 0; i < rows; i++) {
             found[i] = 0;
             if (value.isNull(i)) {
                 continue;
             }
-            requireText(collator, value.data(), value.starts()[i], value.lengths()[i]);
-            if (!set.keys().isEmpty()) {
-                probe.set(collator.sortKey(value.data(), value.starts()[i], value.lengths()[i]));
-                found[i] = set.keys().contains(probe) ? 1 : 0;
-            }
+            requireText(collation, value.data(), value.starts()[i], value.lengths()[i]);
+            found[i] = set.contains(value.data(), value.starts()[i], value.lengths()[i]) ? 1 : 0;
             for (int a = 1; a < args.length && found[i] == 0; a++) {
                 BytesColumn element = (BytesColumn) args[a];
                 if (!element.isNull(i)) {
-                    requireText(collator, element.data(), element.starts()[i], element.lengths()[i]);
+                    requireText(collation, element.data(), element.starts()[i], element.lengths()[i]);
                     found[i] = compare(collator, value, element, i) == 0 ? 1 : 0;
                 }
             }
         }
-        InKernels.finish(args, set.hasNull(), rows, found, out);
+        InKernels.finish(args, set.hasNull, rows, found, out);
     }
 
     private static void ord(KernelContext ctx, Column[] args, int rows, Column out) {
-        boolean bytes = ((Collator) ctx.metadata()).isByteCharset();
+        boolean bytes = ((Order) ctx.metadata()).collation().decodesBytes();
         BytesColumn arg = (BytesColumn) args[0];
         long[] values = ((LongColumn) out).values();
         for (int i = 0; i < rows; i++) {

@@ -6,6 +6,7 @@ import io.coplane.types.EvalType;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
+import io.coplane.types.number.RealText;
 
 /** Mathematics on reals (expressions.md 8.6). A result is never NaN: such a row is NULL, or an error where the reference aborts. */
 final class RealKernels {
@@ -80,7 +81,8 @@ final class RealKernels {
                 double result = function.apply(arg[i]);
                 if (Double.isInfinite(result) && !out.isNull(i)) {
                     throw EvalException.coded(
-                            OUT_OF_RANGE, "DOUBLE value is out of range in '" + name + "(" + Reals.text(arg[i]) + ")'");
+                            OUT_OF_RANGE,
+                            "DOUBLE value is out of range in '" + name + "(" + RealText.of(arg[i]) + ")'");
                 }
                 put(result, i, values, out);
             }
@@ -144,7 +146,7 @@ final class RealKernels {
             if (Double.isInfinite(result) && !out.isNull(i)) {
                 throw EvalException.coded(
                         OUT_OF_RANGE,
-                        "DOUBLE value is out of range in 'pow(" + Reals.text(left[i]) + ", " + Reals.text(right[i])
+                        "DOUBLE value is out of range in 'pow(" + RealText.of(left[i]) + ", " + RealText.of(right[i])
                                 + ")'");
             }
             put(result, i, values, out);

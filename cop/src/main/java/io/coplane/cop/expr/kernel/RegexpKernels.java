@@ -6,6 +6,7 @@ import io.coplane.proto.tipb.ExprType;
 import io.coplane.proto.tipb.ScalarFuncSig;
 import io.coplane.types.EvalException;
 import io.coplane.types.EvalType;
+import io.coplane.types.collation.Collation;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.LongColumn;
@@ -66,7 +67,7 @@ final class RegexpKernels {
     }
 
     private static void prepare(Preparation node, int matchTypeIndex) {
-        boolean caseInsensitive = Collations.isCaseInsensitive(node.returnType().collate());
+        boolean caseInsensitive = Collation.of(node.returnType().collate()).isCaseInsensitive();
         Regex fixed = null;
         boolean hasMatchType = node.childCount() > matchTypeIndex;
         if (isText(node.child(PATTERN)) && (!hasMatchType || isText(node.child(matchTypeIndex)))) {

@@ -3,6 +3,7 @@ package io.coplane.cop.expr.kernel;
 import io.coplane.proto.tipb.ScalarFuncSig;
 import io.coplane.types.EvalException;
 import io.coplane.types.EvalType;
+import io.coplane.types.collation.Collation;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.LongColumn;
@@ -33,7 +34,7 @@ final class SearchKernels {
     }
 
     private static void prepareCase(Preparation node) {
-        node.metadata(Collations.isCaseInsensitive(node.returnType().collate()));
+        node.metadata(Collation.of(node.returnType().collate()).isCaseInsensitive());
     }
 
     private static void locate(KernelContext ctx, Column[] args, int rows, Column out) {

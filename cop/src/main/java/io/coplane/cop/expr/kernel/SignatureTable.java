@@ -33,8 +33,13 @@ public final class SignatureTable {
         UuidKernels.declare(table);
         RegexpKernels.declare(table);
         CollationKernels.declare(table);
-        LikeKernels.declare(table);
+        CharsetKernels.declare(table);
         CastKernels.declare(table);
+        TimeFieldKernels.declare(table);
+        TimeKernels.declare(table);
+        AddTimeKernels.declare(table);
+        DateAddKernels.declare(table);
+        TextTimeKernels.declare(table);
         JsonKernels.declare(table);
         JsonEditKernels.declare(table);
         return table;

@@ -4,7 +4,11 @@ import io.coplane.proto.tipb.ScalarFuncSig;
 import io.coplane.types.EvalType;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
+import io.coplane.types.column.DecimalColumn;
 import io.coplane.types.column.LongColumn;
+import io.coplane.types.decimal.Decimal;
+import io.coplane.types.decimal.DecimalColumns;
+import io.coplane.types.decimal.RoundMode;
 import java.security.SecureRandom;
 
 /** UUIDs (expressions.md 8.11). */
@@ -13,6 +17,7 @@ final class UuidKernels {
     static final long GREGORIAN_OFFSET = 0x01B21DD213814000L;
 
     private static final int TEXT_BYTES = 36;
+    private static final long NO_TIME = Long.MIN_VALUE;
     private static final byte[] HEX = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
 
     /** State of one node: ids must differ within a request. */
@@ -38,6 +43,44 @@ final class UuidKernels {
                 .takes(EvalType.BYTES)
                 .returns(EvalType.INT)
                 .runs(UuidKernels::version);
+        table.add(ScalarFuncSig.UUIDTimestamp)
+                .takes(EvalType.BYTES)
+                .returns(EvalType.DECIMAL)
+                .runs(UuidKernels::timestamp);
+    }
+
+    private static void timestamp(KernelContext ctx, Column[] args, int rows, Column out) {
+        BytesColumn arg = (BytesColumn) args[0];
+        long[] halves = new long[2];
+        Decimal value = ctx.decimal(0);
+        for (int i = 0; i < rows; i++) {
+            if (out.isNull(i)) {
+                continue;
+            }
+            boolean parsed = parse(arg.data(), arg.starts()[i], arg.lengths()[i], halves);
+            long micros = parsed ? unixMicros(halves) : NO_TIME;
+            if (micros == NO_TIME) {
+                out.setNull(i);
+                continue;
+            }
+            value.setLong(micros);
+            value.shift(-6).orThrow();
+            value.round(6, RoundMode.TRUNCATE).orThrow();
+            DecimalColumns.store(value, (DecimalColumn) out, i);
+        }
+    }
+
+    private static long unixMicros(long[] halves) {
+        long high = halves[0];
+        long low = high >>> 32;
+        long mid = high >>> 16 & 0xffff;
+        long top = high & 0xfff;
+        return switch ((int) (high >>> 12) & 0xf) {
+            case 1 -> Math.floorDiv((top << 48 | mid << 32 | low) - GREGORIAN_OFFSET, 10L);
+            case 6 -> Math.floorDiv((high >>> 16 << 12 | top) - GREGORIAN_OFFSET, 10L);
+            case 7 -> (high >>> 16) * 1_000;
+            default -> NO_TIME;
+        };
     }
 
     private static void uuid(KernelContext ctx, Column[] args, int rows, Column out) {
