@@ -65,6 +65,9 @@ final class DagRun {
     /** @return true if the answer was closed because of its size */
     private boolean loop() {
         long pagingBytes = plan.isRowByRow() ? request.getPagingSizeBytes() : 0;
+        if (pagingBytes != 0) {
+            plan.reader().countBytes();
+        }
         boolean capped = plan.canCloseEarly();
         int wanted = FIRST_BATCH_ROWS;
         long rows = 0;
@@ -139,19 +142,20 @@ final class DagRun {
 
     /** The chunks as they were encoded, then everything else. */
     private ByteString join(SelectResponse rest) {
-        ByteString data = copy(plan.output().chunks()).concat(rest.toByteString());
+        ByteString data = view(plan.output().chunks()).concat(rest.toByteString());
         for (DagPlan.Channel channel : plan.channels()) {
             data = data.concat(intermediate(channel.writer()));
         }
         return data;
     }
 
-    private static ByteString copy(ByteSink sink) {
-        return ByteString.copyFrom(sink.bytes(), 0, sink.length());
+    /** Shows a sink's bytes without a copy: the sink is not written to any more, and closing it lets its array go. */
+    private static ByteString view(ByteSink sink) {
+        return UnsafeByteOperations.unsafeWrap(sink.bytes(), 0, sink.length());
     }
 
     private static ByteString intermediate(ChunkWriter writer) {
-        ByteString chunks = copy(writer.chunks());
+        ByteString chunks = view(writer.chunks());
         ByteString.Output head = ByteString.newOutput();
         int length = 2 + chunks.size();
         head.write(INTERMEDIATE_TAG);

@@ -38,6 +38,15 @@ public abstract sealed class Aggregate
     public abstract void update(Column argument, int[] groups, int rows);
 
     /**
+     * Adds rows to the only group there is or will be: either this or {@link #update} is called for one object, never both.
+     *
+     * @param zeros as many zeros as rows
+     */
+    public void updateOnly(Column argument, int[] zeros, int rows) {
+        update(argument, zeros, rows);
+    }
+
+    /**
      * Appends the results of groups {@code 0 .. to - 1}.
      *
      * @param results one growing column per result type

@@ -44,6 +44,17 @@ final class CountAggregate extends Aggregate {
     }
 
     @Override
+    public void updateOnly(Column argument, int[] zeros, int rows) {
+        int nulls = 0;
+        if (argument.mayHaveNulls()) {
+            for (int row = 0; row < rows; row++) {
+                nulls += argument.isNull(row) ? 1 : 0;
+            }
+        }
+        counts[0] += rows - nulls;
+    }
+
+    @Override
     public void emit(int to, Column[] results) {
         emitLongs(counts, to, results[0]);
     }

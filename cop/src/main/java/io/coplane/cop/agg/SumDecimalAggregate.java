@@ -4,6 +4,7 @@ import io.coplane.cop.kernel.ColumnRows;
 import io.coplane.types.FieldType;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.DecimalColumn;
+import io.coplane.types.decimal.DecimalSum;
 import java.util.List;
 
 /** SUM and AVG of decimals; AVG gives the count too. Keeps the digits it has accumulated: no rounding. */
@@ -11,6 +12,8 @@ final class SumDecimalAggregate extends Aggregate {
     private final CountAggregate counts = new CountAggregate();
     private final DecimalSums sums = new DecimalSums();
     private final boolean withCount;
+    /** The sum of the only group, if there is but one. */
+    private DecimalSum only;
 
     SumDecimalAggregate(FieldType type, boolean withCount) {
         super(withCount ? List.of(CountAggregate.COUNT_TYPE, type) : List.of(type));
@@ -30,6 +33,15 @@ final class SumDecimalAggregate extends Aggregate {
     }
 
     @Override
+    public void updateOnly(Column argument, int[] zeros, int rows) {
+        counts.updateOnly(argument, zeros, rows);
+        if (only == null) {
+            only = new DecimalSum();
+        }
+        only.add((DecimalColumn) argument, 0, rows);
+    }
+
+    @Override
     public void emit(int to, Column[] results) {
         if (withCount) {
             counts.emit(to, results);
@@ -41,6 +53,8 @@ final class SumDecimalAggregate extends Aggregate {
         for (int group = 0; group < to; group++) {
             if (seen[group] == 0) {
                 result.setNull(base + group);
+            } else if (only != null) {
+                only.get((DecimalColumn) result, base);
             } else {
                 ColumnRows.setRow(sums.column(), group, result, base + group);
             }

@@ -42,6 +42,15 @@ final class AggregateColumns {
         }
     }
 
+    /** Adds the rows of a batch to the only group. */
+    void updateOnly(EvalContext context, Batch batch, int[] zeros) {
+        for (Aggregates.Compiled function : functions) {
+            Column argument = function.argument().evaluate(context, batch, batch.rows());
+            function.aggregate().ensureGroups(1);
+            function.aggregate().updateOnly(argument, zeros, batch.rows());
+        }
+    }
+
     /** Puts the results of groups {@code 0 .. to - 1} into the first columns of a batch; @return the next column. */
     int emit(int to, Batch batch) {
         int next = 0;

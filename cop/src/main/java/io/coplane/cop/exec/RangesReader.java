@@ -21,6 +21,7 @@ public final class RangesReader {
     private int rangesBegun;
     private long scannedRows;
     private long scannedBytes;
+    private boolean countsBytes;
 
     private ScanRange current;
     private byte[] pageBegin = NONE;
@@ -90,14 +91,20 @@ public final class RangesReader {
     }
 
     private void count(RowBuffer rows, int from) {
+        scannedRows += rows.rows() - from;
+        if (!countsBytes) {
+            return;
+        }
         int[] keyLengths = rows.keyLengths();
         int[] valueLengths = rows.valueLengths();
-        long bytes = 0;
         for (int row = from; row < rows.rows(); row++) {
-            bytes += (keyLengths[row] / 8 + 1) * 9L + valueLengths[row];
+            scannedBytes += (keyLengths[row] / 8 + 1) * 9L + valueLengths[row];
         }
-        scannedRows += rows.rows() - from;
-        scannedBytes += bytes;
+    }
+
+    /** Makes the reader count bytes too, from now on. */
+    public void countBytes() {
+        countsBytes = true;
     }
 
     private byte[] endBehind(RowBuffer rows, int row) {
@@ -115,7 +122,7 @@ public final class RangesReader {
         return scannedRows;
     }
 
-    /** Memcomparable key bytes + value bytes of the entries read. */
+    /** Memcomparable key bytes + value bytes of the entries read since {@link #countBytes()}. */
     public long scannedBytes() {
         return scannedBytes;
     }

@@ -26,7 +26,7 @@ public final class SimpleAggregation extends AggregationExecutor {
             groupOf = new int[Math.max(input.rows(), 2 * groupOf.length)];
         }
         groups = 1;
-        aggregates.update(context, input, groupOf, 1);
+        aggregates.updateOnly(context, input, groupOf);
     }
 
     @Override

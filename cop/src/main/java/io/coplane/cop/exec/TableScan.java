@@ -1,5 +1,6 @@
 package io.coplane.cop.exec;
 
+import io.coplane.cop.kernel.RowV2Layout;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
@@ -31,11 +32,11 @@ public final class TableScan extends ScanExecutor {
 
     private final long[] wantedIds;
     private final boolean[] wantedInteger;
-    private final int[] hints;
     private final int[] handleColumns;
     private final int[] tableIdColumns;
     private final int[] commitTsColumns;
-    /** For each datum of the common handle its column, or -1. */
+    private final boolean hasCommonHandle;
+    /** For each datum of the common handle, up to the last that is wanted, its column, or -1. */
     private final int[] commonHandleColumns;
 
     private final int[] handleStarts;
@@ -43,8 +44,11 @@ public final class TableScan extends ScanExecutor {
 
     private final RawColumn[] raw;
     private final LongColumn[] decoded;
-    private final boolean[] filled;
-    private final RowV2View view = new RowV2View();
+    /** Number of the row, from 1, in which a column was filled last. */
+    private final int[] filled;
+
+    private final RowV2Layout layout;
+    private final int rawColumns;
     private final RowV1Reader v1 = new RowV1Reader();
     private final Map<Long, Integer> columnById = new HashMap<>();
 
@@ -69,7 +73,7 @@ public final class TableScan extends ScanExecutor {
         int count = columns.size();
         raw = new RawColumn[count];
         decoded = new LongColumn[count];
-        filled = new boolean[count];
+        filled = new int[count];
         List<Integer> handles = new ArrayList<>();
         List<Integer> tableIds = new ArrayList<>();
         List<Integer> commits = new ArrayList<>();
@@ -102,13 +106,14 @@ public final class TableScan extends ScanExecutor {
                 : columnById.values().stream().mapToInt(i -> i).sorted().toArray();
         wantedIds = new long[wanted.length];
         wantedInteger = new boolean[wanted.length];
-        hints = new int[wanted.length];
         for (int i = 0; i < wanted.length; i++) {
             wantedIds[i] = columns.get(wanted[i]).id();
             wantedInteger[i] = columns.get(wanted[i]).storedAsInteger();
-            hints[i] = i;
         }
-        commonHandleColumns = new int[primaryColumnIds.size()];
+        layout = new RowV2Layout(wantedIds);
+        rawColumns = count - handles.size() - tableIds.size() - commits.size();
+        hasCommonHandle = !primaryColumnIds.isEmpty();
+        commonHandleColumns = new int[lastWantedHandleColumn(primaryColumnIds, primaryPrefixColumnIds) + 1];
         for (int i = 0; i < commonHandleColumns.length; i++) {
             long id = primaryColumnIds.get(i);
             Integer column = columnById.get(id);
@@ -118,12 +123,23 @@ public final class TableScan extends ScanExecutor {
         handleLengths = new int[commonHandleColumns.length];
     }
 
+    private int lastWantedHandleColumn(List<Long> primaryColumnIds, List<Long> primaryPrefixColumnIds) {
+        int last = primaryColumnIds.size() - 1;
+        while (last >= 0
+                && (!columnById.containsKey(primaryColumnIds.get(last))
+                        || primaryPrefixColumnIds.contains(primaryColumnIds.get(last)))) {
+            last--;
+        }
+        return last;
+    }
+
     private static int[] ints(List<Integer> list) {
         return list.stream().mapToInt(i -> i).toArray();
     }
 
     @Override
     void beginBatch(int count) {
+        Arrays.fill(filled, 0);
         for (int i = 0; i < raw.length; i++) {
             if (raw[i] != null) {
                 raw[i].resetBorrowed(count, rows.bytes());
@@ -138,19 +154,21 @@ public final class TableScan extends ScanExecutor {
         byte[] bytes = rows.bytes();
         int keyStart = rows.keyStarts()[row] + prefixBytes;
         int keyLength = rows.keyLengths()[row] - prefixBytes;
-        Arrays.fill(filled, false);
+        int mark = row + 1;
+        int open = rawColumns;
         if (!keyOnly) {
-            value(bytes, rows.valueStarts()[row], rows.valueLengths()[row]);
+            open -= value(bytes, rows.valueStarts()[row], rows.valueLengths()[row], mark);
         }
         if (handleColumns.length > 0) {
             long handle = TableKeys.intHandle(bytes, keyStart, keyLength);
             for (int column : handleColumns) {
                 decoded[column].values()[row] = handle;
             }
-        } else if (commonHandleColumns.length > 0) {
-            commonHandle(bytes, keyStart, keyLength);
         } else {
             TableKeys.checkRecordKey(bytes, keyStart, keyLength);
+            if (hasCommonHandle && open > 0) {
+                open -= commonHandle(bytes, keyStart, keyLength, mark);
+            }
         }
         for (int column : tableIdColumns) {
             decoded[column].values()[row] = TableKeys.tableId(bytes, keyStart, keyLength);
@@ -158,43 +176,61 @@ public final class TableScan extends ScanExecutor {
         for (int column : commitTsColumns) {
             decoded[column].values()[row] = rows.commitTs()[row];
         }
-        for (int i = 0; i < raw.length; i++) {
-            if (raw[i] != null && !filled[i]) {
+        for (int i = 0; open > 0 && i < raw.length; i++) {
+            if (raw[i] != null && filled[i] != mark) {
                 missing(i);
+                open--;
             }
         }
     }
 
-    private void value(byte[] bytes, int start, int length) {
+    /** @return columns filled */
+    private int value(byte[] bytes, int start, int length, int mark) {
         if (RowV2View.isV2(bytes, start, length)) {
-            view.wrap(bytes, start, length);
-            for (int i = 0; i < wanted.length; i++) {
-                int column = wanted[i];
-                int cell = view.find(wantedIds[i], hints[i]);
-                if (cell >= 0) {
-                    hints[i] = view.foundPosition();
-                    if (wantedInteger[i] && (cell > 8 || (INTEGER_LENGTHS >>> cell & 1) == 0)) {
-                        throw badInteger(column);
-                    }
-                    raw[column].addCell(view.cellStart(), cell);
-                    filled[column] = true;
-                } else if (cell == RowV2View.NULL) {
-                    raw[column].addNull();
-                    filled[column] = true;
-                }
-            }
-        } else if (length > 1 || length == 1 && bytes[start] != 0) {
-            int open = wanted.length;
-            v1.wrap(bytes, start, length);
-            while (open > 0 && v1.next()) {
-                Integer column = columnById.get(v1.columnId());
-                if (column != null && !filled[column]) {
-                    raw[column].addDatum(v1.datumStart(), v1.datumLength());
-                    filled[column] = true;
-                    open--;
-                }
+            return rowV2(bytes, start, length, mark);
+        }
+        if (length == 0 || length == 1 && bytes[start] == 0) {
+            return 0;
+        }
+        int found = 0;
+        v1.wrap(bytes, start, length);
+        while (found < wanted.length && v1.next()) {
+            Integer column = columnById.get(v1.columnId());
+            if (column != null && filled[column] != mark) {
+                raw[column].addDatum(v1.datumStart(), v1.datumLength());
+                filled[column] = mark;
+                found++;
             }
         }
+        return found;
+    }
+
+    private int rowV2(byte[] bytes, int start, int length, int mark) {
+        layout.wrap(bytes, start, length);
+        int found = 0;
+        for (int i = 0; i < wanted.length; i++) {
+            int place = layout.place(i);
+            if (place == RowV2Layout.MISSING) {
+                continue;
+            }
+            int column = wanted[i];
+            if (place == RowV2Layout.NULL) {
+                raw[column].addNull();
+            } else {
+                int cell = layout.cell(place);
+                if (cell < 0) {
+                    throw new CoplaneException(
+                            ErrorCode.CORRUPT_ROW, "row v2 value lies outside of the row: column=" + wantedIds[i]);
+                }
+                if (wantedInteger[i] && (cell > 8 || (INTEGER_LENGTHS >>> cell & 1) == 0)) {
+                    throw badInteger(column);
+                }
+                raw[column].addCell(layout.cellStart(), cell);
+            }
+            filled[column] = mark;
+            found++;
+        }
+        return found;
     }
 
     private CoplaneException badInteger(int column) {
@@ -202,8 +238,8 @@ public final class TableScan extends ScanExecutor {
         return new CoplaneException(ErrorCode.CORRUPT_ROW, "Failed to decode row v2 data as " + kind);
     }
 
-    private void commonHandle(byte[] bytes, int keyStart, int keyLength) {
-        TableKeys.checkRecordKey(bytes, keyStart, keyLength);
+    /** @return columns filled */
+    private int commonHandle(byte[] bytes, int keyStart, int keyLength, int mark) {
         Datums.split(
                 bytes,
                 keyStart + TableKeys.HANDLE_AT,
@@ -211,13 +247,16 @@ public final class TableScan extends ScanExecutor {
                 handleStarts,
                 handleLengths,
                 commonHandleColumns.length);
+        int found = 0;
         for (int i = 0; i < commonHandleColumns.length; i++) {
             int column = commonHandleColumns[i];
-            if (column >= 0 && !filled[column]) {
+            if (column >= 0 && filled[column] != mark) {
                 raw[column].addDatum(handleStarts[i], handleLengths[i]);
-                filled[column] = true;
+                filled[column] = mark;
+                found++;
             }
         }
+        return found;
     }
 
     private void missing(int i) {

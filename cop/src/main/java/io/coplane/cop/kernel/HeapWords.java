@@ -16,6 +16,10 @@ final class HeapWords {
         return Float.intBitsToFloat((int) INT.get(bytes, at));
     }
 
+    static int intAt(byte[] bytes, int at) {
+        return (int) INT.get(bytes, at);
+    }
+
     static long longAt(byte[] bytes, int at) {
         return (long) LONG.get(bytes, at);
     }
