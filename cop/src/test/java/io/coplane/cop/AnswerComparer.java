@@ -87,7 +87,8 @@ final class AnswerComparer {
             return "output_counts: ours=" + mine.getOutputCountsList() + " theirs=" + other.getOutputCountsList();
         }
         if (mine.getWarningCount() != other.getWarningCount() || !warnings(mine).equals(warnings(other))) {
-            return "warnings: ours=" + warnings(mine) + " theirs=" + warnings(other);
+            return "warnings: " + mine.getWarningCount() + " for " + other.getWarningCount() + " ours=" + warnings(mine)
+                    + " theirs=" + warnings(other);
         }
         if (!summaries(mine).equals(summaries(other))) {
             return "summaries: ours=" + summaries(mine) + " theirs=" + summaries(other);

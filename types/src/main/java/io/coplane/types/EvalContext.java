@@ -146,6 +146,11 @@ public final class EvalContext {
         }
     }
 
+    /** Counts warnings again that came before: the reference's executors report theirs with every batch anew. */
+    public void repeatWarnings(long count) {
+        warningCount += count;
+    }
+
     /** Warnings kept, in the order they came. */
     public List<EvalException> warnings() {
         return List.copyOf(warnings);

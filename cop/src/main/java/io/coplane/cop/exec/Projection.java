@@ -16,6 +16,7 @@ public final class Projection extends Executor {
     private final Batch batch;
     private final HeapAccount account;
     private final boolean[] taken;
+    private final BatchWarnings warnings = new BatchWarnings();
     private int[] allRows = new int[0];
 
     public Projection(
@@ -42,12 +43,14 @@ public final class Projection extends Executor {
         }
         int count = input.rows();
         growAllRows(count);
+        long before = context.warningCount();
         try {
             // values first: a column that a later expression decodes must be decoded wherever it is passed on
             evaluate(input, count);
         } catch (CoplaneException e) {
             return batch.fail(e);
         }
+        warnings.endBatch(context, before);
         account.holds(heapBytes());
         return batch;
     }

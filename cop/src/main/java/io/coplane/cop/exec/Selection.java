@@ -12,6 +12,7 @@ public final class Selection extends Executor {
     private final Executor source;
     private final List<Expression> conditions;
     private final EvalContext context;
+    private final BatchWarnings warnings = new BatchWarnings();
     private int[] kept = new int[0];
 
     /** @param conditions none of them of eval type BYTES: such a one is compiled as its conversion to a number */
@@ -31,6 +32,7 @@ public final class Selection extends Executor {
         if (batch.rows() > kept.length) {
             kept = new int[Math.max(batch.rows(), 2 * kept.length)];
         }
+        long before = context.warningCount();
         try {
             for (Expression condition : conditions) {
                 if (batch.rows() == 0) {
@@ -42,6 +44,7 @@ public final class Selection extends Executor {
         } catch (CoplaneException e) {
             return batch.fail(e);
         }
+        warnings.endBatch(context, before);
         return batch;
     }
 
