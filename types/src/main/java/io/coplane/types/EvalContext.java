@@ -1,6 +1,7 @@
 package io.coplane.types;
 
 import io.coplane.nativecache.Clock;
+import io.coplane.types.time.ZoneTable;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,7 @@ public final class EvalContext {
     private final int divPrecisionIncrement;
     private final Clock clock;
     private final List<EvalException> warnings = new ArrayList<>();
+    private ZoneTable zoneTable;
     private long warningCount;
 
     /**
@@ -70,6 +72,14 @@ public final class EvalContext {
     /** The session's time zone. */
     public ZoneId zone() {
         return zone;
+    }
+
+    /** The offsets of the session's time zone; looked up once. */
+    public ZoneTable zoneTable() {
+        if (zoneTable == null) {
+            zoneTable = ZoneTable.of(zone);
+        }
+        return zoneTable;
     }
 
     /** The injected clock. */

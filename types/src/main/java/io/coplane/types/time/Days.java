@@ -21,15 +21,24 @@ final class Days {
 
     /** Sets year, month and day. */
     static void set(long number, TimeParts out) {
+        long date = date(number);
+        out.year = (int) (date >> 9);
+        out.month = (int) date >> 5 & 0xf;
+        out.day = (int) date & 0x1f;
+    }
+
+    /** Date of a day number: year, four bits of month, five bits of day; the year may be negative. */
+    static long date(long number) {
         long shifted = number - 60;
         long era = Math.floorDiv(shifted, (long) DAYS_PER_400_YEARS);
         long dayOfEra = shifted - era * DAYS_PER_400_YEARS;
         long yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365;
         long dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100);
         long shiftedMonth = (5 * dayOfYear + 2) / 153;
-        out.day = (int) (dayOfYear - (153 * shiftedMonth + 2) / 5 + 1);
-        out.month = (int) (shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9);
-        out.year = (int) (yearOfEra + era * 400) + (out.month <= 2 ? 1 : 0);
+        long day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1;
+        long month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
+        long year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+        return year << 9 | month << 5 | day;
     }
 
     /** MySQL's day number: any fields; 0 for year 0 and month 0. */

@@ -309,6 +309,7 @@ public final class Intervals {
                 i++;
             } else if (count == unit.fields) {
                 bad(context, text, forDuration);
+                fsp = 0;
                 return;
             } else {
                 runs[count++] = trimmed.substring(start, i);

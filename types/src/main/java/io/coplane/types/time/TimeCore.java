@@ -3,13 +3,6 @@ package io.coplane.types.time;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
 import io.coplane.types.FieldType;
-import java.time.DateTimeException;
-import java.time.Instant;
-import java.time.LocalDateTime;
-import java.time.ZoneOffset;
-import java.time.zone.ZoneOffsetTransition;
-import java.time.zone.ZoneRules;
-import java.util.List;
 
 /**
  * Packed and core form of a time (coprocessor.md 4.8, expressions.md 6.1, 6.2).
@@ -31,6 +24,7 @@ public final class TimeCore {
     private static final int TYPE_BITS = 0b1111;
     private static final int DATE_BITS = 0b1110;
     private static final long MAX_TIMESTAMP_SECOND = Integer.MAX_VALUE;
+    private static final long SECONDS_PER_DAY = 86_400;
     private static final int DATA_TRUNCATED = 1265;
     private static final int TRUNCATED_WRONG_VALUE = 1292;
 
@@ -48,7 +42,7 @@ public final class TimeCore {
             checkZero(context);
             return bits;
         }
-        return fields(tp == FieldType.TIMESTAMP ? toLocal(packed, context) : packed) | bits;
+        return (tp == FieldType.TIMESTAMP ? toLocal(packed, context) : fields(packed)) | bits;
     }
 
     /**
@@ -59,7 +53,7 @@ public final class TimeCore {
     public static long toPacked(long core, EvalContext context) {
         long packed = pack(core);
         int bits = (int) core & TYPE_BITS;
-        return (bits & 1) == 0 || bits == DATE_BITS || packed == 0 ? packed : toUtc(packed, context);
+        return (bits & 1) == 0 || bits == DATE_BITS || packed == 0 ? packed : toUtc(core, context);
     }
 
     private static void checkZero(EvalContext context) {
@@ -83,60 +77,64 @@ public final class TimeCore {
         return yearMonth << 46 | core & 0x3fff_ff00_0000L | core >>> 4 & 0xf_ffff;
     }
 
-    private static LocalDateTime dateTime(long packed) {
-        try {
-            int yearMonth = (int) (packed >>> 46);
-            return LocalDateTime.of(
-                    yearMonth / 13,
-                    yearMonth % 13,
-                    (int) (packed >>> 41) & 0x1f,
-                    (int) (packed >>> 36) & 0x1f,
-                    (int) (packed >>> 30) & 0x3f,
-                    (int) (packed >>> 24) & 0x3f,
-                    (int) (packed & 0xff_ffff) * 1000);
-        } catch (DateTimeException e) {
-            EvalException coded = incorrect(packed);
-            coded.addSuppressed(e);
-            throw coded;
-        }
-    }
-
     private static EvalException incorrect(long packed) {
         return EvalException.coded(
                 TRUNCATED_WRONG_VALUE, "Incorrect datetime value: '" + Long.toUnsignedString(packed) + "'");
     }
 
-    private static long packed(LocalDateTime time) {
-        return (time.getYear() * 13L + time.getMonthValue()) << 46
-                | (long) time.getDayOfMonth() << 41
-                | (long) time.getHour() << 36
-                | (long) time.getMinute() << 30
-                | (long) time.getSecond() << 24
-                | time.getNano() / 1000;
-    }
-
+    /** Fields of a UTC time as fields of the session zone; both without type bits. */
     private static long toLocal(long packed, EvalContext context) {
-        LocalDateTime utc = dateTime(packed);
-        long second = utc.toEpochSecond(ZoneOffset.UTC);
-        if (second < 0 || second > MAX_TIMESTAMP_SECOND) {
+        long utc = fields(packed);
+        if (!isReal(utc) || (packed & 0xff_ffff) > 999_999) {
             throw incorrect(packed);
         }
-        ZoneOffset offset = context.zone().getRules().getOffset(Instant.ofEpochSecond(second));
-        return packed(LocalDateTime.ofEpochSecond(second, utc.getNano(), offset));
+        long second = second(utc);
+        if (second < 0 || second > MAX_TIMESTAMP_SECOND) {
+            if (!context.hasMode(EvalContext.MODE_INVALID_DATES)) {
+                throw incorrect(packed);
+            }
+            checkZero(context);
+            return 0;
+        }
+        return fields(second + context.zoneTable().offsetAt(second), utc);
     }
 
-    private static long toUtc(long packed, EvalContext context) {
-        LocalDateTime local = dateTime(packed);
-        ZoneRules rules = context.zone().getRules();
-        List<ZoneOffset> offsets = rules.getValidOffsets(local);
-        if (offsets.isEmpty()) {
+    private static long toUtc(long core, EvalContext context) {
+        long instant = isReal(core) ? context.zoneTable().instantOf(second(core)) : ZoneTable.GAP;
+        if (instant == ZoneTable.GAP) {
             throw EvalException.coded(DATA_TRUNCATED, "Data Truncated");
         }
-        ZoneOffset offset = offsets.getFirst();
-        if (offsets.size() > 1) {
-            ZoneOffsetTransition transition = rules.getTransition(local);
-            offset = transition.getOffsetBefore(); // the clock was set back, so this one came first
-        }
-        return packed(LocalDateTime.ofEpochSecond(local.toEpochSecond(offset), local.getNano(), ZoneOffset.UTC));
+        return pack(fields(instant, core));
+    }
+
+    private static boolean isReal(long core) {
+        int month = Times.month(core);
+        int day = Times.day(core);
+        return Times.year(core) <= 9999
+                && month >= 1
+                && month <= 12
+                && day >= 1
+                && day <= TimeParts.lastDay(Times.year(core), month)
+                && Times.hour(core) <= 23
+                && Times.minute(core) <= 59
+                && Times.second(core) <= 59
+                && Times.micros(core) <= 999_999;
+    }
+
+    /** Seconds since 1970 as if the fields were UTC. */
+    private static long second(long core) {
+        long days = Days.number(Times.year(core), Times.month(core), Times.day(core)) - Days.EPOCH;
+        return days * SECONDS_PER_DAY + Times.hour(core) * 3600L + Times.minute(core) * 60L + Times.second(core);
+    }
+
+    /** Fields of seconds since 1970 as if in UTC, with the microseconds of {@code micros}. */
+    private static long fields(long second, long micros) {
+        long days = Math.floorDiv(second, SECONDS_PER_DAY);
+        int time = (int) (second - days * SECONDS_PER_DAY);
+        return Days.date(days + Days.EPOCH) << 41
+                | (long) (time / 3600) << 36
+                | (long) (time / 60 % 60) << 30
+                | (long) (time % 60) << 24
+                | micros & 0xf_ffffL << 4;
     }
 }

@@ -3,7 +3,6 @@ package io.coplane.types.time;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
 import io.coplane.types.FieldType;
-import java.time.ZoneId;
 
 /** Arithmetic of times (expressions.md 6.6, 6.12). Holds scratch; one thread. */
 public final class TimeMath {
@@ -101,7 +100,7 @@ public final class TimeMath {
     public long checkedAdd(EvalContext context, long core, long nanos) {
         parts.set(core);
         if (Times.isTimestamp(core)) {
-            if (!addToInstant(context.zone(), 0, nanos)) {
+            if (!addToInstant(context.zoneTable(), 0, nanos)) {
                 return Times.NONE;
             }
         } else {
@@ -115,7 +114,7 @@ public final class TimeMath {
                 : parts.validate(context, FieldType.TIMESTAMP, Times.fsp(core));
     }
 
-    private boolean addToInstant(ZoneId zone, long seconds, long nanos) {
+    private boolean addToInstant(ZoneTable zone, long seconds, long nanos) {
         long instant = parts.epochSecond(zone);
         if (instant == TimeParts.NO_INSTANT) {
             return false;
@@ -145,7 +144,7 @@ public final class TimeMath {
         }
         parts.set(core);
         if (Times.isTimestamp(core)) {
-            if (!addToInstant(context.zone(), seconds, nanos)) {
+            if (!addToInstant(context.zoneTable(), seconds, nanos)) {
                 throw EvalException.coded(DATA_TRUNCATED, "Data Truncated");
             }
         } else {
@@ -231,7 +230,7 @@ public final class TimeMath {
         long kept = round ? (nanos + unit / 2) / unit * unit : nanos / unit * unit;
         long whole = seconds + kept / NANOS_PER_SECOND;
         parts.micros = (int) (kept % NANOS_PER_SECOND / 1_000);
-        parts.setEpochSecond(whole, context.zone());
+        parts.setEpochSecond(whole, context.zoneTable());
         return parts.validate(context, type, fsp);
     }
 
@@ -270,11 +269,11 @@ public final class TimeMath {
      */
     public long unixMicros(EvalContext context, long core) {
         parts.set(core);
-        long exact = parts.epochSecond(context.zone());
+        long exact = parts.epochSecond(context.zoneTable());
         if (exact != TimeParts.NO_INSTANT) {
             return exact * 1_000_000 + parts.micros;
         }
-        long gapEnd = parts.epochSecondOrGapEnd(context.zone());
+        long gapEnd = parts.epochSecondOrGapEnd(context.zoneTable());
         return gapEnd == TimeParts.NO_INSTANT ? 0 : gapEnd * 1_000_000;
     }
 

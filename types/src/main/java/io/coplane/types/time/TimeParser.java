@@ -51,11 +51,11 @@ public final class TimeParser {
     }
 
     private long fromZone(EvalContext context, long core, int type, int fsp) {
-        long instant = parts.set(core).epochSecond(ZoneOffset.ofTotalSeconds(zoneSeconds));
+        long instant = parts.set(core).epochSecond(ZoneTable.of(ZoneOffset.ofTotalSeconds(zoneSeconds)));
         if (instant == TimeParts.NO_INSTANT) {
             return Times.NONE;
         }
-        parts.setEpochSecond(instant, context.zone());
+        parts.setEpochSecond(instant, context.zoneTable());
         return parts.validate(context, type, fsp);
     }
 

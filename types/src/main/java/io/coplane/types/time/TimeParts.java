@@ -3,11 +3,6 @@ package io.coplane.types.time;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
 import io.coplane.types.FieldType;
-import java.time.LocalDateTime;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
-import java.time.zone.ZoneOffsetTransition;
-import java.time.zone.ZoneRules;
 
 /** Fields of a time on its way to a value; they may be out of range until {@link #validate} (expressions.md 6.3). Reused; one thread. */
 public final class TimeParts {
@@ -156,7 +151,7 @@ public final class TimeParts {
         if (isZero()) {
             return core(FieldType.TIMESTAMP, fsp);
         }
-        long instant = epochSecond(context.zone());
+        long instant = epochSecond(context.zoneTable());
         if ((instant == NO_INSTANT || instant < 0 || instant > MAX_TIMESTAMP_SECOND) && !allowsInvalid(context)) {
             return Times.NONE;
         }
@@ -164,37 +159,23 @@ public final class TimeParts {
     }
 
     /** No instant: the fields are no real time, or lie in a gap of the zone. */
-    static final long NO_INSTANT = Long.MIN_VALUE;
+    static final long NO_INSTANT = ZoneTable.GAP;
 
     /** Seconds since 1970 of the local fields, the earliest instant if there are two; {@link #NO_INSTANT} if there is none. */
-    long epochSecond(ZoneId zone) {
+    long epochSecond(ZoneTable zone) {
         if (!isRealDate() || hour > 23 || minute > 59 || second > 59 || micros > 999_999) {
             return NO_INSTANT;
         }
-        long local = localSecond();
-        ZoneRules rules = zone.getRules();
-        if (rules.isFixedOffset()) {
-            return local - rules.getOffset(java.time.Instant.EPOCH).getTotalSeconds();
-        }
-        LocalDateTime dateTime = LocalDateTime.ofEpochSecond(local, 0, ZoneOffset.UTC);
-        ZoneOffsetTransition transition = rules.getTransition(dateTime);
-        if (transition == null) {
-            return local - rules.getOffset(dateTime).getTotalSeconds();
-        }
-        return transition.isGap()
-                ? NO_INSTANT
-                : local - transition.getOffsetBefore().getTotalSeconds();
+        return zone.instantOf(localSecond());
     }
 
     /** Like {@link #epochSecond}, but in a gap the instant at which it ends. */
-    long epochSecondOrGapEnd(ZoneId zone) {
+    long epochSecondOrGapEnd(ZoneTable zone) {
         long instant = epochSecond(zone);
-        if (instant != NO_INSTANT || !isRealDate()) {
+        if (instant != NO_INSTANT || !isRealDate() || hour > 23 || minute > 59 || second > 59 || micros > 999_999) {
             return instant;
         }
-        ZoneOffsetTransition transition =
-                zone.getRules().getTransition(LocalDateTime.ofEpochSecond(localSecond(), 0, ZoneOffset.UTC));
-        return transition == null ? NO_INSTANT : transition.toEpochSecond();
+        return zone.gapEnd(localSecond());
     }
 
     /** Seconds since 1970 as if the fields were UTC. */
@@ -213,11 +194,8 @@ public final class TimeParts {
     }
 
     /** Sets the fields to an instant in a zone. Leaves the microseconds. */
-    void setEpochSecond(long seconds, ZoneId zone) {
-        int offset = zone.getRules()
-                .getOffset(java.time.Instant.ofEpochSecond(seconds))
-                .getTotalSeconds();
-        setLocalSecond(seconds + offset);
+    void setEpochSecond(long seconds, ZoneTable zone) {
+        setLocalSecond(seconds + zone.offsetAt(seconds));
     }
 
     /**
