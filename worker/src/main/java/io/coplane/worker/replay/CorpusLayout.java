@@ -93,9 +93,9 @@ public final class CorpusLayout {
         return RemoteRequestBody.join(request(request).toByteArray(), memData, snapData);
     }
 
-    /** Bytes that keys have here before the recorded ones: 0 or 4. */
-    public int prefixBytes() {
-        return prefix.length;
+    /** What keys have here before the recorded ones: nothing, or four bytes. */
+    public byte[] prefix() {
+        return prefix.clone();
     }
 
     private Request request(Request request) {

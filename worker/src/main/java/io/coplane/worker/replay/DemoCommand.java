@@ -2,8 +2,10 @@ package io.coplane.worker.replay;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.ErrorCode;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.proto.tipb.EncodeType;
 import io.coplane.proto.tipb.SelectResponse;
 import io.coplane.worker.Logs;
 import io.coplane.worker.Worker;
@@ -138,13 +140,25 @@ public final class DemoCommand implements Callable<Integer> {
             throws IOException, InterruptedException {
         CorpusLayout layout =
                 CorpusLayout.build(dataSet.versions(), shape, target.store(), firstFileId, OptionalInt.empty(), SEED);
-        AnswerComparer comparer = new AnswerComparer(layout.prefixBytes());
+        AnswerComparer comparer =
+                new AnswerComparer(dataSet.versions(), layout.prefix(), request -> send(target, layout.body(request)));
         for (Recorded recorded : requests) {
             byte[] body = layout.body(recorded.request());
             long start = System.nanoTime();
             Response answer = target.send(body);
             long nanos = System.nanoTime() - start;
             show(recorded, answer, nanos, comparer.compare(recorded, answer));
+        }
+    }
+
+    private static Response send(HttpTarget target, byte[] body) {
+        try {
+            return target.send(body);
+        } catch (IOException e) {
+            throw new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "no answer to a request of the comparer: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "interrupted while comparing", e);
         }
     }
 
@@ -180,16 +194,16 @@ public final class DemoCommand implements Callable<Integer> {
             return answer.getData().size() + " bytes";
         }
         try {
-            SelectResponse select = SelectResponse.parseFrom(answer.getData());
-            DAGRequest plan = DAGRequest.parseFrom(
-                    Corpus.input(recorded.request().getData().toByteArray()));
-            int rows = Rows.decode(
-                            select.getChunksList(),
-                            select.getEncodeType(),
-                            PlanShape.of(plan).columns())
-                    .count();
+            SelectResponse select = Messages.parse(SelectResponse.parser(), answer.getData());
+            DAGRequest plan =
+                    Messages.parse(DAGRequest.parser(), recorded.request().getData());
+            PlanShape shape = PlanShape.of(plan, recorded.request().getPagingSize());
+            int rows = RowTable.decode(
+                            select.getChunksList(), shape.outputs(), select.getEncodeType() != EncodeType.TypeDefault)
+                    .rows()
+                    .size();
             return String.format(Locale.ROOT, "%,d", rows);
-        } catch (IOException | CoplaneException e) {
+        } catch (CoplaneException e) {
             return "an answer that can't be read (" + e.getMessage() + ")";
         }
     }

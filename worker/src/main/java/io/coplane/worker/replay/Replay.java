@@ -1,5 +1,8 @@
 package io.coplane.worker.replay;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.worker.replay.Corpus.DataSet;
 import io.coplane.worker.replay.Corpus.Recorded;
@@ -48,7 +51,8 @@ public final class Replay {
             throws InterruptedException {
         CorpusLayout layout =
                 CorpusLayout.build(dataSet.versions(), shape, target.store(), firstFileId, keyspaceId, seed);
-        AnswerComparer comparer = new AnswerComparer(layout.prefixBytes());
+        AnswerComparer comparer =
+                new AnswerComparer(dataSet.versions(), layout.prefix(), request -> rerun(layout, request));
         List<Recorded> requests =
                 dataSet.requests().subList(0, Math.min(limit, dataSet.requests().size()));
         AtomicInteger count = new AtomicInteger();
@@ -70,13 +74,24 @@ public final class Replay {
         }
     }
 
+    private Response rerun(CorpusLayout layout, Request request) {
+        try {
+            return target.send(layout.body(request));
+        } catch (IOException e) {
+            throw new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "no answer to a request of the comparer: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "interrupted while comparing", e);
+        }
+    }
+
     private List<Difference> ask(Recorded recorded, CorpusLayout layout, AnswerComparer comparer)
             throws InterruptedException {
         Response answer;
         try {
             answer = target.send(layout.body(recorded.request()));
         } catch (IOException e) {
-            return List.of(new Difference("no answer", e.toString(), "an answer"));
+            return List.of(Difference.of("no answer", e, "an answer"));
         }
         return comparer.compare(recorded, answer);
     }

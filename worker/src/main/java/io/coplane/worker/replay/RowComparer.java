@@ -1,213 +1,256 @@
 package io.coplane.worker.replay;
 
-import io.coplane.types.FieldType;
-import io.coplane.worker.replay.PlanShape.SortKey;
+import io.coplane.types.codec.Datums;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.BitSet;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 
-/** Compares rows by the order that a plan gives them (corpus README, rules 3 and 6). */
+/** Rows against rows: in order, as multisets, as parts of one (corpus README, rules 3 and 6). */
 final class RowComparer {
-    private static final int OPEN_ULPS = 4;
+    /** Differences reported of one answer; more help nobody. */
+    static final int MOST_DIFFERENCES = 3;
 
-    private final String what;
-    private final PlanShape shape;
-    private final Rows ours;
-    private final Rows theirs;
-    private final int ulps;
+    private static final int MOST_ULPS = 4;
+    private static final int UUID_CHARACTERS = 36;
 
-    RowComparer(String what, PlanShape shape, Rows ours, Rows theirs) {
-        this.what = what;
-        this.shape = shape;
-        this.ours = ours;
-        this.theirs = theirs;
-        ulps = shape.openReals() ? OPEN_ULPS : 0;
+    private RowComparer() {}
+
+    /** In order. */
+    static List<Difference> sequence(RowTable ours, RowTable theirs) {
+        var differences = new ArrayList<Difference>();
+        int rows = Math.min(ours.rows().size(), theirs.rows().size());
+        for (int row = 0; row < rows && differences.size() < MOST_DIFFERENCES; row++) {
+            cells(row, ours.rows().get(row), theirs.rows().get(row), theirs, differences);
+        }
+        count(ours, theirs, differences);
+        return differences;
     }
 
-    void compare(PlanShape.Order order, List<Difference> differences) {
-        if (ours.count() != theirs.count()) {
-            differences.add(
-                    new Difference(what + " rows", Integer.toString(ours.count()), Integer.toString(theirs.count())));
-            return;
-        }
-        switch (order) {
-            case FIXED -> compareInOrder(differences);
-            case FREE -> compareAsMultisets(0, ours.count(), differences);
-            case TOP_N -> compareTopN(differences);
-        }
-    }
-
-    /** Compares only how many rows there are and which cells are NULL: for values that differ from run to run. */
-    void compareShape(List<Difference> differences) {
-        if (ours.count() != theirs.count()) {
-            differences.add(
-                    new Difference(what + " rows", Integer.toString(ours.count()), Integer.toString(theirs.count())));
-            return;
-        }
-        for (int row = 0; row < ours.count(); row++) {
-            for (int column = 0; column < ours.columnCount(); column++) {
-                byte[] left = ours.row(row)[column];
-                byte[] right = theirs.row(row)[column];
-                if ((left == null) != (right == null) || left != null && left.length != right.length) {
-                    differences.add(cell(row, column));
-                }
+    /** As multisets. The row number is the one of the recorded answer. */
+    static List<Difference> multiset(RowTable ours, RowTable theirs) {
+        var differences = new ArrayList<Difference>();
+        List<byte[][]> missing = new ArrayList<>();
+        List<byte[][]> extra = minus(ours.rows(), theirs.rows(), theirs, missing);
+        for (int i = 0; i < Math.max(extra.size(), missing.size()) && i < MOST_DIFFERENCES; i++) {
+            if (i < extra.size() && i < missing.size()) {
+                cells(theirs.rows().indexOf(missing.get(i)), extra.get(i), missing.get(i), theirs, differences);
+            } else if (i < missing.size()) {
+                differences.add(new Difference(
+                        "",
+                        theirs.rows().indexOf(missing.get(i)),
+                        -1,
+                        "none",
+                        text(missing.get(i), theirs),
+                        "row missing"));
+            } else {
+                differences.add(new Difference(
+                        "", ours.rows().indexOf(extra.get(i)), -1, text(extra.get(i), theirs), "none", "row too many"));
             }
         }
+        count(ours, theirs, differences);
+        return differences;
     }
 
-    private void compareInOrder(List<Difference> differences) {
-        for (int row = 0; row < ours.count(); row++) {
-            for (int column = 0; column < ours.columnCount(); column++) {
-                if (!ours.sameCell(column, ours.row(row)[column], theirs.row(row)[column], ulps)) {
-                    differences.add(cell(row, column));
-                    return;
-                }
-            }
+    /** True if all these rows are among {@code full}, each as often as it is there at most. */
+    static boolean isPart(List<byte[][]> part, List<byte[][]> full, RowTable table) {
+        return minus(part, full, table, new ArrayList<>()).isEmpty();
+    }
+
+    static boolean isEqual(byte[] ours, byte[] theirs, OutputColumn column, boolean isChunked) {
+        if (Arrays.equals(ours, theirs)) {
+            return true;
         }
-    }
-
-    private Difference cell(int row, int column) {
-        String type = FieldType.name(
-                shape.columns().size() > column ? shape.columns().get(column).tp() : 0);
-        return new Difference(
-                what + " row " + row + " column " + column + " (" + type + ")",
-                ours.show(column, ours.row(row)[column]),
-                theirs.show(column, theirs.row(row)[column]));
-    }
-
-    /** Rows {@code from .. to - 1} hold the same rows, in whatever order. */
-    private void compareAsMultisets(int from, int to, List<Difference> differences) {
-        Map<Key, List<byte[][]>> left = new HashMap<>();
-        for (int row = from; row < to; row++) {
-            left.computeIfAbsent(key(ours.row(row)), key -> new ArrayList<>()).add(ours.row(row));
+        if (ours == null || theirs == null) {
+            return false;
         }
-        for (int row = from; row < to; row++) {
-            byte[][] wanted = theirs.row(row);
-            List<byte[][]> candidates = left.getOrDefault(key(wanted), List.of());
-            int match = match(candidates, wanted);
-            if (match < 0) {
-                String nearest = candidates.isEmpty() ? "no such row" : ours.show(candidates.getFirst());
-                differences.add(new Difference(what + " row " + row + " (any order)", nearest, theirs.show(wanted)));
+        if (column.isUuid()) {
+            return isUuidLike(ours, theirs, isChunked);
+        }
+        return column.isLoose() && isClose(ours, theirs, column, isChunked);
+    }
+
+    private static boolean isClose(byte[] ours, byte[] theirs, OutputColumn column, boolean isChunked) {
+        if (!isChunked) {
+            return ours[0] == Datums.FLOAT
+                    && theirs[0] == Datums.FLOAT
+                    && ours.length == theirs.length
+                    && ulps(ValueText.real(ours), ValueText.real(theirs)) <= MOST_ULPS;
+        }
+        if (column.tp() == 4) {
+            float a = Float.intBitsToFloat(LittleEndian.int32(ours, 0));
+            float b = Float.intBitsToFloat(LittleEndian.int32(theirs, 0));
+            return Float.isFinite(a)
+                    && Float.isFinite(b)
+                    && Math.abs((long) ordered(Float.floatToRawIntBits(a)) - ordered(Float.floatToRawIntBits(b)))
+                            <= MOST_ULPS;
+        }
+        return ulps(
+                        Double.longBitsToDouble(LittleEndian.int64(ours, 0)),
+                        Double.longBitsToDouble(LittleEndian.int64(theirs, 0)))
+                <= MOST_ULPS;
+    }
+
+    /** Doubles between two doubles; very many where one is infinite or no number. */
+    static long ulps(double a, double b) {
+        if (!Double.isFinite(a) || !Double.isFinite(b)) {
+            return Long.MAX_VALUE;
+        }
+        long x = ordered(Double.doubleToRawLongBits(a));
+        long y = ordered(Double.doubleToRawLongBits(b));
+        long distance = x - y;
+        boolean overflowed = ((x ^ y) & (x ^ distance)) < 0;
+        return overflowed || distance == Long.MIN_VALUE ? Long.MAX_VALUE : Math.abs(distance);
+    }
+
+    private static long ordered(long bits) {
+        return bits < 0 ? Long.MIN_VALUE - bits : bits;
+    }
+
+    private static int ordered(int bits) {
+        return bits < 0 ? Integer.MIN_VALUE - bits : bits;
+    }
+
+    /** Same type, and where the recorded value looks like a UUID ours does too, of the same version. */
+    private static boolean isUuidLike(byte[] ours, byte[] theirs, boolean isChunked) {
+        if (!isChunked && ours[0] != theirs[0]) {
+            return false;
+        }
+        String a = uuidShape(ours, isChunked);
+        return a.equals(uuidShape(theirs, isChunked));
+    }
+
+    private static String uuidShape(byte[] cell, boolean isChunked) {
+        int at = isChunked ? 0 : 2;
+        if (cell.length - at != UUID_CHARACTERS) {
+            return "type";
+        }
+        String text = new String(cell, at, UUID_CHARACTERS, StandardCharsets.ISO_8859_1);
+        var shape = new StringBuilder();
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean isHex = c >= '0' && c <= '9' || c >= 'a' && c <= 'f';
+            shape.append(i == 14 || !isHex ? c : 'h'); // the 15th character is the version
+        }
+        return shape.toString();
+    }
+
+    private static void cells(long row, byte[][] ours, byte[][] theirs, RowTable table, List<Difference> differences) {
+        for (int column = 0; column < theirs.length; column++) {
+            OutputColumn type = table.columns().get(column);
+            if (!isEqual(ours[column], theirs[column], type, table.isChunked())) {
+                differences.add(new Difference(
+                        "",
+                        row,
+                        column,
+                        ValueText.of(ours[column], type, table.isChunked()),
+                        ValueText.of(theirs[column], type, table.isChunked()),
+                        "value"));
                 return;
             }
-            candidates.remove(match);
         }
     }
 
-    private int match(List<byte[][]> candidates, byte[][] wanted) {
-        for (int i = 0; i < candidates.size(); i++) {
-            boolean same = true;
-            for (int column = 0; same && column < wanted.length; column++) {
-                same = ours.sameCell(column, candidates.get(i)[column], wanted[column], ulps);
-            }
-            if (same) {
-                return i;
-            }
-        }
-        return -1;
-    }
-
-    /** What two equal rows surely share: all cells, but for reals that may differ a little. */
-    private Key key(byte[][] row) {
-        byte[][] cells = row.clone();
-        for (int column = 0; ulps > 0 && column < cells.length; column++) {
-            if (ours.isReal(column, cells[column])) {
-                cells[column] = null;
-            }
-        }
-        return new Key(cells);
-    }
-
-    private record Key(byte[][] cells) {
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Key key && Arrays.deepEquals(cells, key.cells);
-        }
-
-        @Override
-        public int hashCode() {
-            return Arrays.deepHashCode(cells);
+    private static void count(RowTable ours, RowTable theirs, List<Difference> differences) {
+        if (ours.rows().size() != theirs.rows().size()) {
+            differences.addFirst(
+                    Difference.of("row count", ours.rows().size(), theirs.rows().size()));
         }
     }
 
-    /**
-     * Keys agree place by place; rows of equal keys may come in any order; of the last such run, which the limit may have cut, only the keys count.
-     * Where a key can't be seen in the output, or equal strings may have different bytes, runs can't be told apart: then the rows must agree as a
-     * multiset, or, where the limit cut, in all but those that no visible key tells apart.
-     */
-    private void compareTopN(List<Difference> differences) {
-        List<Integer> visible = shape.topN().stream()
-                .map(SortKey::column)
-                .filter(column -> column >= 0 && comparesByBytes(shape.columns().get(column)))
-                .toList();
-        boolean allVisible = visible.size() == shape.topN().size();
-        int last = allVisible ? checkKeys(visible, differences) : 0;
-        if (!differences.isEmpty()) {
-            return;
+    private static String text(byte[][] row, RowTable table) {
+        var text = new StringBuilder();
+        for (int i = 0; i < row.length; i++) {
+            text.append(i == 0 ? "" : ", ")
+                    .append(ValueText.of(row[i], table.columns().get(i), table.isChunked()));
         }
-        boolean cut = ours.count() == shape.limit();
-        if (!allVisible) {
-            compareAsMultisets(0, ours.count(), differences);
-            return;
-        }
-        int from = 0;
-        for (int row = 1; row <= last; row++) {
-            if (row == last || !sameKeys(visible, row - 1, row)) {
-                compareAsMultisets(from, row, differences);
-                from = row;
-            }
-        }
-        if (!cut) {
-            compareAsMultisets(last, ours.count(), differences);
-        }
+        return text.toString();
     }
 
-    /** @return where the last run of equal keys begins */
-    private int checkKeys(List<Integer> keys, List<Difference> differences) {
-        int last = 0;
-        for (int row = 0; row < ours.count(); row++) {
-            for (int column : keys) {
-                if (!ours.sameCell(column, ours.row(row)[column], theirs.row(row)[column], ulps)) {
-                    differences.add(cell(row, column));
-                    return 0;
-                }
-            }
-            if (row > 0 && !sameKeys(keys, row - 1, row)) {
-                last = row;
+    /** Rows of {@code left} that {@code right} does not have, sorted; {@code rest} gets those of {@code right} that are left over. */
+    private static List<byte[][]> minus(
+            List<byte[][]> left, List<byte[][]> right, RowTable table, List<byte[][]> rest) {
+        Comparator<byte[][]> order = byExactCellsFirst(table.columns());
+        List<byte[][]> a = left.stream().sorted(order).toList();
+        List<byte[][]> b = right.stream().sorted(order).toList();
+        var extra = new ArrayList<byte[][]>();
+        int i = 0;
+        int j = 0;
+        while (i < a.size() && j < b.size()) {
+            int difference = order.compare(a.get(i), b.get(j));
+            if (difference == 0) {
+                i++;
+                j++;
+            } else if (difference < 0) {
+                extra.add(a.get(i++));
+            } else {
+                rest.add(b.get(j++));
             }
         }
-        return last;
+        extra.addAll(a.subList(i, a.size()));
+        rest.addAll(b.subList(j, b.size()));
+        boolean isFree = table.columns().stream().anyMatch(column -> column.isLoose() || column.isUuid());
+        return isFree ? pairLoosely(extra, rest, table) : extra;
     }
 
-    private boolean sameKeys(List<Integer> keys, int row, int other) {
-        for (int column : keys) {
-            if (!theirs.sameCell(column, theirs.row(row)[column], theirs.row(other)[column], ulps)) {
+    private static List<byte[][]> pairLoosely(List<byte[][]> extra, List<byte[][]> rest, RowTable table) {
+        var unpaired = new ArrayList<byte[][]>();
+        var used = new BitSet();
+        for (byte[][] row : extra) {
+            int found = used.nextClearBit(0);
+            while (found < rest.size() && (used.get(found) || !isEqual(row, rest.get(found), table))) {
+                found++;
+            }
+            if (found < rest.size()) {
+                used.set(found);
+            } else {
+                unpaired.add(row);
+            }
+        }
+        for (int i = rest.size() - 1; i >= 0; i--) {
+            if (used.get(i)) {
+                rest.remove(i);
+            }
+        }
+        return unpaired;
+    }
+
+    private static boolean isEqual(byte[][] ours, byte[][] theirs, RowTable table) {
+        for (int column = 0; column < theirs.length; column++) {
+            if (!isEqual(ours[column], theirs[column], table.columns().get(column), table.isChunked())) {
                 return false;
             }
         }
         return true;
     }
 
-    /** True where equal values have equal bytes. Decimals, strings under a collation and JSON don't. */
-    private static boolean comparesByBytes(FieldType type) {
-        return switch (type.tp()) {
-            case FieldType.TINY,
-                    FieldType.SHORT,
-                    FieldType.INT24,
-                    FieldType.LONG,
-                    FieldType.LONG_LONG,
-                    FieldType.YEAR,
-                    FieldType.FLOAT,
-                    FieldType.DOUBLE,
-                    FieldType.DATE,
-                    FieldType.DATE_TIME,
-                    FieldType.TIMESTAMP,
-                    FieldType.DURATION,
-                    FieldType.BIT,
-                    FieldType.ENUM -> true;
-            default -> false;
+    /** By exact columns, then by the others, so that rows that are close are neighbours. */
+    private static Comparator<byte[][]> byExactCellsFirst(List<OutputColumn> columns) {
+        int[] order = new int[columns.size()];
+        int next = 0;
+        for (boolean free : new boolean[] {false, true}) {
+            for (int i = 0; i < order.length; i++) {
+                if ((columns.get(i).isLoose() || columns.get(i).isUuid()) == free) {
+                    order[next++] = i;
+                }
+            }
+        }
+        return (a, b) -> {
+            for (int column : order) {
+                if (a[column] == null || b[column] == null) {
+                    if (a[column] != b[column]) {
+                        return a[column] == null ? -1 : 1;
+                    }
+                    continue;
+                }
+                int difference = Arrays.compareUnsigned(a[column], b[column]);
+                if (difference != 0) {
+                    return difference;
+                }
+            }
+            return 0;
         };
     }
 }

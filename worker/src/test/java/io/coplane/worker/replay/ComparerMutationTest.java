@@ -34,7 +34,7 @@ final class ComparerMutationTest {
     private static final String DATA_SETS =
             "{agg,smoke,scan_types,topn_limit,paging,mvcc,checksum_check,analyze,store_batch,cast_a}";
     private static final int ANSWERS_PER_DATA_SET = 60;
-    private static final AnswerComparer COMPARER = new AnswerComparer(0);
+    private static final AnswerComparer COMPARER = new AnswerComparer();
 
     @ParameterizedTest
     @MethodSource("io.coplane.testing.Seeds#fixedAndFresh")
@@ -101,7 +101,7 @@ final class ComparerMutationTest {
                 continue;
             }
             List<byte[][]> rows = answer.rows();
-            if (answer.shape.order() == PlanShape.Order.FREE) {
+            if (answer.shape.order() == PlanShape.Order.MULTISET) {
                 Collections.shuffle(rows, random);
                 checked++;
             }
@@ -119,8 +119,8 @@ final class ComparerMutationTest {
             Response apply(Recorded recorded, SplittableRandom random) throws IOException {
                 Answer answer = Answer.of(recorded);
                 if (answer == null
-                        || answer.shape.columns().isEmpty()
-                        || answer.decoded.count() == 0
+                        || answer.shape.outputs().isEmpty()
+                        || answer.decoded.rows().size() == 0
                         || answer.isCut()) {
                     return null;
                 }
@@ -147,7 +147,7 @@ final class ComparerMutationTest {
             @Override
             Response apply(Recorded recorded, SplittableRandom random) throws IOException {
                 Answer answer = Answer.of(recorded);
-                if (answer == null || answer.decoded.count() == 0) {
+                if (answer == null || answer.decoded.rows().size() == 0) {
                     return null;
                 }
                 List<byte[][]> rows = answer.rows();
@@ -159,7 +159,9 @@ final class ComparerMutationTest {
             @Override
             Response apply(Recorded recorded, SplittableRandom random) throws IOException {
                 Answer answer = Answer.of(recorded);
-                if (answer == null || answer.shape.order() != PlanShape.Order.FIXED || answer.decoded.count() < 2) {
+                if (answer == null
+                        || answer.shape.order() != PlanShape.Order.SEQUENCE
+                        || answer.decoded.rows().size() < 2) {
                     return null;
                 }
                 List<byte[][]> rows = answer.rows();
@@ -382,7 +384,7 @@ final class ComparerMutationTest {
         private final Recorded recorded;
         private final SelectResponse select;
         private final PlanShape shape;
-        private final Rows decoded;
+        private final RowTable decoded;
         private final EncodeType encodeType;
 
         private Answer(Recorded recorded, SelectResponse select, PlanShape shape) {
@@ -390,7 +392,7 @@ final class ComparerMutationTest {
             this.select = select;
             this.shape = shape;
             encodeType = select.getEncodeType();
-            decoded = Rows.decode(select.getChunksList(), encodeType, shape.columns());
+            decoded = RowTable.decode(select.getChunksList(), shape.outputs(), encodeType != EncodeType.TypeDefault);
         }
 
         static Answer of(Recorded recorded) throws IOException {
@@ -398,26 +400,27 @@ final class ComparerMutationTest {
             if (select == null) {
                 return null;
             }
-            PlanShape shape = PlanShape.of(DAGRequest.parseFrom(
-                    Corpus.input(recorded.request().getData().toByteArray())));
+            PlanShape shape = PlanShape.of(
+                    Messages.parse(DAGRequest.parser(), recorded.request().getData()),
+                    recorded.request().getPagingSize());
             return new Answer(recorded, select, shape);
         }
 
         /** True where rows at a TopN's cut may be others. */
         boolean isCut() {
-            return shape.order() == PlanShape.Order.TOP_N;
+            return shape.order() == PlanShape.Order.TIES;
         }
 
         List<byte[][]> rows() {
             List<byte[][]> rows = new ArrayList<>();
-            for (int i = 0; i < decoded.count(); i++) {
-                rows.add(decoded.row(i).clone());
+            for (int i = 0; i < decoded.rows().size(); i++) {
+                rows.add(decoded.rows().get(i).clone());
             }
             return rows;
         }
 
         int width(int column) {
-            return switch (shape.columns().get(column).tp()) {
+            return switch (shape.outputs().get(column).tp()) {
                 case FieldType.FLOAT -> 4;
                 case FieldType.NEW_DECIMAL -> 40;
                 case FieldType.TINY,
@@ -452,7 +455,7 @@ final class ComparerMutationTest {
                 rows.forEach(row -> Arrays.stream(row).forEach(cell -> out.write(cell, 0, cell.length)));
                 return out.toByteString();
             }
-            for (int column = 0; column < shape.columns().size(); column++) {
+            for (int column = 0; column < shape.outputs().size(); column++) {
                 encodeColumn(out, rows, column);
             }
             return out.toByteString();
