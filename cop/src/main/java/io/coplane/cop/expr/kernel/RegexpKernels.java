@@ -90,8 +90,9 @@ final class RegexpKernels {
         }
         String flags = caseInsensitive ? "i" : "";
         if (matchType != null) {
-            for (int c : text(matchType).codePoints().toArray()) {
-                String flag = Character.toString(c);
+            String types = text(matchType);
+            for (int at = 0; at < types.length(); at += Character.charCount(types.codePointAt(at))) {
+                String flag = Character.toString(types.codePointAt(at));
                 switch (flag) {
                     case "c" -> flags = flags.replace("i", "");
                     case "i", "m", "s" -> flags = flags.contains(flag) ? flags : flags + flag;

@@ -1,0 +1,2 @@
+/** Benchmarks of decimals, in the package of their subject. Run as docs/benchmarks.md says. */
+package io.coplane.types.decimal;
