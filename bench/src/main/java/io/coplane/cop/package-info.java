@@ -1,0 +1,2 @@
+/** Benchmarks of the executors. */
+package io.coplane.cop;
