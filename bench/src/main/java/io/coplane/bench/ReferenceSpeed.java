@@ -145,8 +145,7 @@ public final class ReferenceSpeed {
 
     /** Decompresses {@code analytic.mvcc.zst} whole, best of nine: the calibrator of the reference's figures. */
     private static Times calibrate(Path testData) throws IOException {
-        byte[] packed =
-                Files.readAllBytes(testData.resolve("corpus").resolve("analytic.mvcc.zst"));
+        byte[] packed = Files.readAllBytes(testData.resolve("corpus").resolve("analytic.mvcc.zst"));
         int bytes;
         try (InputStream in = new ZstdInputStream(new ByteArrayInputStream(packed))) {
             bytes = in.readAllBytes().length;

@@ -53,8 +53,7 @@ public final class DecodedRows {
                 rows.clear();
             }
         }
-        return new DecodedRows(
-                Arrays.copyOf(keys, count), Arrays.copyOf(values, count), Arrays.copyOf(commits, count));
+        return new DecodedRows(Arrays.copyOf(keys, count), Arrays.copyOf(values, count), Arrays.copyOf(commits, count));
     }
 
     private static byte[] copy(byte[] bytes, int start, int length) {
@@ -74,8 +73,7 @@ public final class DecodedRows {
                 return true;
             }
         };
-        return Coprocessor.execute(
-                        request, sources, guard, maxResponseBytes, Clock.system(), DeadlineCheck.NONE)
+        return Coprocessor.execute(request, sources, guard, maxResponseBytes, Clock.system(), DeadlineCheck.NONE)
                 .build();
     }
 
