@@ -62,10 +62,11 @@ final class ExpressionCompiler {
         FieldType returnType = FieldTypes.of(node.getFieldType());
         List<FieldType> childTypes = new ArrayList<>();
         for (Expr child : node.getChildrenList()) {
+            FieldType own = FieldTypes.of(child.getFieldType());
             childTypes.add(
                     child.getTp() == ExprType.ColumnRef
-                            ? schema.get(columnIndex(child))
-                            : FieldTypes.of(child.getFieldType()));
+                            ? FieldTypes.withCharset(schema.get(columnIndex(child)), own.charset())
+                            : own);
         }
         Preparation prepared = new Preparation(eval, node, returnType, childTypes, signature);
         check(prepared, signature);

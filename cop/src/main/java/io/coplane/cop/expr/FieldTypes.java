@@ -9,6 +9,15 @@ import java.util.List;
 public final class FieldTypes {
     private FieldTypes() {}
 
+    /** A scanned column's type carries no charset; that of the node that names the column does. */
+    static FieldType withCharset(FieldType type, String charset) {
+        if (!type.charset().isEmpty() || charset.isEmpty()) {
+            return type;
+        }
+        return new FieldType(
+                type.tp(), type.flag(), type.flen(), type.decimal(), type.collate(), charset, type.elems());
+    }
+
     /** The type of a message. */
     public static FieldType of(io.coplane.proto.tipb.FieldType wire) {
         List<byte[]> elems = new ArrayList<>();

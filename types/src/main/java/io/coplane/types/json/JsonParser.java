@@ -15,6 +15,7 @@ public final class JsonParser {
 
     private final JsonBuilder builder;
     private byte[] text;
+    private int start;
     private int at;
     private int end;
     private byte[] string = new byte[64];
@@ -32,13 +33,14 @@ public final class JsonParser {
      */
     public void parse(byte[] source, int offset, int length) {
         text = source;
+        start = offset;
         at = offset;
         end = offset + length;
         skipSpace();
         value(MOST_LEVELS);
         skipSpace();
         if (at < end) {
-            throw error("trailing characters");
+            throw peekError("trailing characters");
         }
     }
 
@@ -55,7 +57,7 @@ public final class JsonParser {
 
     private void value(int levels) {
         if (at >= end) {
-            throw error("EOF while parsing a value");
+            throw peekError("EOF while parsing a value");
         }
         switch (text[at]) {
             case '{' -> object(levels);
@@ -68,7 +70,7 @@ public final class JsonParser {
             case 'f' -> literal("false", JsonDocs.FALSE_LITERAL);
             case 'n' -> literal("null", JsonDocs.NULL_LITERAL);
             case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' -> number();
-            default -> throw error("expected value");
+            default -> throw peekError("expected value");
         }
     }
 
@@ -83,12 +85,12 @@ public final class JsonParser {
         }
         while (true) {
             if (peek() != '"') {
-                throw error("key must be a string");
+                throw keyError(followsComma());
             }
             string();
             byte[] key = Arrays.copyOf(string, stringLength);
             skipSpace();
-            expect(':', "expected `:`");
+            expect(':', "expected `:`", "EOF while parsing an object");
             skipSpace();
             value(levels - 1);
             builder.key(key, 0, key.length);
@@ -98,7 +100,7 @@ public final class JsonParser {
                 builder.endObject(mark);
                 return;
             }
-            expect(',', "expected `,` or `}`");
+            expect(',', "expected `,` or `}`", "EOF while parsing an object");
             skipSpace();
         }
     }
@@ -112,6 +114,9 @@ public final class JsonParser {
             builder.endArray(mark);
             return;
         }
+        if (at >= end) {
+            throw peekError("EOF while parsing a list");
+        }
         while (true) {
             value(levels - 1);
             skipSpace();
@@ -120,24 +125,29 @@ public final class JsonParser {
                 builder.endArray(mark);
                 return;
             }
-            expect(',', "expected `,` or `]`");
+            expect(',', "expected `,` or `]`", "EOF while parsing a list");
             skipSpace();
+            if (peek() == ']') {
+                throw peekError("trailing comma");
+            }
         }
     }
 
     private void enter(int levels) {
         if (levels <= 1) {
-            throw error("recursion limit exceeded");
+            throw peekError("recursion limit exceeded");
         }
         at++;
     }
 
     private void literal(String word, int literal) {
         for (int i = 0; i < word.length(); i++) {
-            if (at >= end || text[at] != word.charAt(i)) {
+            if (at >= end) {
+                throw error("EOF while parsing a value");
+            }
+            if (text[at++] != word.charAt(i)) {
                 throw error("expected ident");
             }
-            at++;
         }
         builder.pushLiteral(literal);
     }
@@ -151,7 +161,8 @@ public final class JsonParser {
         int digitsFrom = at;
         digits();
         if (text[digitsFrom] == '0' && at - digitsFrom > 1) {
-            throw error("invalid number");
+            at = digitsFrom + 1;
+            throw peekError("invalid number");
         }
         boolean isInteger = true;
         if (peek() == '.') {
@@ -211,7 +222,7 @@ public final class JsonParser {
             at++;
         }
         if (at == start) {
-            throw error(at == end ? "EOF while parsing a value" : "invalid number");
+            throw peekError(at == end ? "EOF while parsing a value" : "invalid number");
         }
     }
 
@@ -228,7 +239,7 @@ public final class JsonParser {
                 return;
             }
             if (b >= 0 && b < ' ') {
-                throw error("control character (\\u0000-\\u001F) found while parsing a string");
+                throw error("control character (\\\\u0000-\\\\u001F) found while parsing a string");
             }
             if (b == '\\') {
                 escape();
@@ -307,9 +318,9 @@ public final class JsonParser {
         return at < end ? text[at] : -1;
     }
 
-    private void expect(char c, String message) {
+    private void expect(char c, String message, String atEnd) {
         if (peek() != c) {
-            throw error(message);
+            throw peekError(at >= end ? atEnd : message);
         }
         at++;
     }
@@ -320,7 +331,45 @@ public final class JsonParser {
         }
     }
 
+    /** What stands where a key must. */
+    private EvalException keyError(boolean afterComma) {
+        if (at >= end) {
+            return peekError(afterComma ? "EOF while parsing a value" : "EOF while parsing an object");
+        }
+        return peekError(afterComma && text[at] == '}' ? "trailing comma" : "key must be a string");
+    }
+
+    private boolean followsComma() {
+        int back = at - 1;
+        while (back > start && (text[back] == ' ' || text[back] == '\t' || text[back] == '\n' || text[back] == '\r')) {
+            back--;
+        }
+        return text[back] == ',';
+    }
+
+    /** An error at the byte that comes next. */
+    private EvalException peekError(String detail) {
+        return errorAt(detail, Math.min(end, at + 1));
+    }
+
+    /** An error at the byte read last. */
     private EvalException error(String detail) {
-        return EvalException.uncoded("invalid data type: Illegal Json text: " + detail + " at byte " + at);
+        return errorAt(detail, at);
+    }
+
+    /** The reference's parser gives line and column, both from 1; the column counts the bytes of the line up to the error. */
+    private EvalException errorAt(String detail, int behind) {
+        int line = 1;
+        int column = 0;
+        for (int i = start; i < behind; i++) {
+            if (text[i] == '\n') {
+                line++;
+                column = 0;
+            } else {
+                column++;
+            }
+        }
+        return EvalException.uncoded("invalid data type: Illegal Json text: Error(\"" + detail + "\", line: " + line
+                + ", column: " + column + ")");
     }
 }

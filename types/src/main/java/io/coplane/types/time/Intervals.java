@@ -234,7 +234,9 @@ public final class Intervals {
         boolean negative = text.startsWith("-");
         long integer;
         try {
-            integer = Long.parseLong(whole);
+            // the sign is read before, so the magnitude of the smallest int64 does not fit
+            long magnitude = Long.parseLong(negative ? whole.substring(1) : whole);
+            integer = negative ? -magnitude : magnitude;
         } catch (NumberFormatException ignored) { // reported as what it is: a bad value
             bad(context, text, forDuration);
             return;
@@ -308,6 +310,7 @@ public final class Intervals {
             if (i == start) {
                 i++;
             } else if (count == unit.fields) {
+                fsp = 0;
                 bad(context, text, forDuration);
                 fsp = 0;
                 return;

@@ -51,7 +51,7 @@ public final class TimeMath {
     /** Rounds to fsp digits; {@link Times#NONE} if the result is no time. */
     public long roundFrac(EvalContext context, long core, int fsp) {
         if (Times.isDate(core) || Times.isZero(core)) {
-            return Times.isDate(core) ? core : Times.withFsp(core, fsp);
+            return core;
         }
         if (fsp > Times.fsp(core)) {
             return Times.withFsp(core, fsp);

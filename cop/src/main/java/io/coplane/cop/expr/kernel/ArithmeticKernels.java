@@ -104,7 +104,8 @@ final class ArithmeticKernels {
                 values[i] = sum;
             }
             if (overflow < 0) {
-                fail(left, right, rows, out, "BIGINT UNSIGNED", '+', (l, r) -> mixedOverflow(l, r, l + r) < 0);
+                // the reference adds the other way round here, and its message shows it
+                fail(right, left, rows, out, "BIGINT UNSIGNED", '+', (r, l) -> mixedOverflow(l, r, l + r) < 0);
             }
         } else {
             for (int i = 0; i < rows; i++) {

@@ -180,7 +180,10 @@ final class DateAddKernels {
             }
             default -> {
                 BytesColumn text = (BytesColumn) arg;
-                Texts.requireUtf8(text, row);
+                if (!Utf8.isValid(text.data(), text.starts()[row], text.lengths()[row])) {
+                    eval.invalidTime(Texts.notUtf8());
+                    return Times.NONE;
+                }
                 core = scratch.parser.parse(
                         eval, text.data(), text.starts()[row], text.lengths()[row], TimeParser.ANY_TYPE, MAX_FSP, true);
                 shown = core == Times.NONE ? Utf8.lossy(text.data(), text.starts()[row], text.lengths()[row]) : "";

@@ -41,7 +41,7 @@ final class TimeScratch {
     /** A time as the decimal of its numeric text; 0 for the zero time. */
     void toDecimal(long core, Decimal out) {
         if (Times.isZero(core)) {
-            out.setZero();
+            out.setLong(0); // nine integer digits, as converted integers have
         } else {
             out.parse(text, 0, Times.putNumericText(core, text, 0)).orThrow();
         }
