@@ -71,6 +71,19 @@ public record DataPlaneConfig(
                 masterKey);
     }
 
+    /** The same with a master key: 32 bytes, copied. */
+    public DataPlaneConfig withMasterKey(byte[] key) {
+        return new DataPlaneConfig(
+                workerThreads,
+                memoryCapBytes,
+                globalPermits,
+                keyspacePermits,
+                maxResponseBytes,
+                topnMaxPushdownRows,
+                blackList,
+                key);
+    }
+
     /** Permits of a concurrency factor (worker.md 10): max(2, floor(cpuQuota x factor)). */
     public static int permits(double cpuQuota, double factor) {
         return (int) Math.max(2, Math.min(Integer.MAX_VALUE, Math.floor(cpuQuota * factor)));

@@ -3,32 +3,19 @@ package io.coplane.worker.replay;
 import com.google.protobuf.ByteString;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
-import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
-import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.coprocessor.KeyRange;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.StoreBatchTask;
 import io.coplane.proto.enginepb.ChangeSet;
-import io.coplane.proto.enginepb.L0Create;
 import io.coplane.proto.enginepb.Snapshot;
-import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.proto.kvrpcpb.APIVersion;
 import io.coplane.snapshot.RemoteRequestBody;
-import io.coplane.sst.ColumnFamily;
-import io.coplane.sst.CompressionType;
-import io.coplane.sst.L0Builder;
-import io.coplane.sst.SstBuilder;
-import io.coplane.sst.SstFile;
-import io.coplane.sst.SstOptions;
+import io.coplane.worker.config.MasterKeyConfig;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.OptionalInt;
-import java.util.SplittableRandom;
 
 /**
  * A data set laid out as a storage node would send it: memtable rows and a ChangeSet that names files in a store (snapshot.md 2, 3). Built once per
@@ -36,14 +23,8 @@ import java.util.SplittableRandom;
  */
 public final class CorpusLayout {
     private static final int MEM_DATA_V2 = 2;
-    private static final int LEVELS = 3;
-    private static final long SNAP_VERSION_BASE = 1_000;
-    private static final int FILES_PER_LEVEL = 3;
-    private static final int L0_FILES = 3;
-
-    private static final CompressionType[] LEVEL_COMPRESSION = {
-        CompressionType.LZ4, CompressionType.ZSTD, CompressionType.ZSTD
-    };
+    /** The key that a worker has which was given none (worker.md 17.1). */
+    static final byte[] MASTER_KEY = new MasterKeyConfig("", "", "", "", "").resolve();
 
     private final byte[] prefix;
     private final OptionalInt keyspaceId;
@@ -63,18 +44,14 @@ public final class CorpusLayout {
      * @param store gets the files
      * @param firstFileId ids are taken from here on
      * @param keyspaceId puts keys under {@code x} and this id; 0 .. 2^24 - 1
-     * @param seed of {@link Shape#MIXED}
+     * @param seed decides what goes where
      */
     public static CorpusLayout build(
             Versions versions, Shape shape, ObjectStore store, long firstFileId, OptionalInt keyspaceId, long seed) {
         byte[] prefix = keyspaceId.isPresent() ? prefix(keyspaceId.getAsInt()) : new byte[0];
-        Builder builder = new Builder(versions, prefix, store, firstFileId);
-        switch (shape) {
-            case MEM -> builder.allInMemtable();
-            case LN -> builder.levels(seed);
-            case MIXED -> builder.mixed(seed);
-        }
-        Snapshot.Builder snapshot = builder.snapshot
+        LayoutFiles files = new LayoutFiles(versions, shape, store, firstFileId, seed);
+        files.write();
+        Snapshot.Builder snapshot = files.snapshot()
                 .setOuterStart(ByteString.copyFrom(prefix))
                 .setOuterEnd(ByteString.copyFrom(end(keyspaceId)))
                 .setInnerKeyOff(prefix.length);
@@ -85,7 +62,7 @@ public final class CorpusLayout {
                 .setSnapshot(snapshot)
                 .build()
                 .toByteArray();
-        return new CorpusLayout(prefix, keyspaceId, memData(versions, builder.inMemtable, prefix), snapData);
+        return new CorpusLayout(prefix, keyspaceId, memData(versions, files.inMemtable(), prefix), snapData);
     }
 
     /** The body of a request over this layout; with a keyspace, its ranges and context are put there. */
@@ -177,156 +154,5 @@ public final class CorpusLayout {
         number.putLong(0, versions.valueLength(i));
         out.write(head, 0, Long.BYTES);
         out.write(versions.bytes(), versions.valueStart(i), versions.valueLength(i));
-    }
-
-    /** Decides where each version goes and writes the files. */
-    private static final class Builder {
-        private final Versions versions;
-        private final ObjectStore store;
-        private final Snapshot.Builder snapshot = Snapshot.newBuilder();
-        private final boolean[] inMemtable;
-        private long nextFileId;
-
-        private Builder(Versions versions, byte[] prefix, ObjectStore store, long firstFileId) {
-            this.versions = versions;
-            this.store = store;
-            this.nextFileId = firstFileId;
-            inMemtable = new boolean[versions.count()];
-            if (prefix.length != 0 && prefix.length != 4) {
-                throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "keyspace prefix has " + prefix.length + " bytes");
-            }
-        }
-
-        private void allInMemtable() {
-            java.util.Arrays.fill(inMemtable, true);
-        }
-
-        /** Each version's place: 0 memtable, 1 .. L0_FILES the L0 files from the newest, then levels 1 to 3. Older versions never stand above newer ones. */
-        private void mixed(long seed) {
-            SplittableRandom random = new SplittableRandom(seed);
-            int places = 1 + L0_FILES + LEVELS;
-            int[] place = new int[versions.count()];
-            for (int i = 0; i < place.length; i++) {
-                int least = versions.sameKeyAsBefore(i) ? place[i - 1] : 0;
-                place[i] = least + random.nextInt(places - least);
-                inMemtable[i] = place[i] == 0;
-            }
-            for (int l0 = 1; l0 <= L0_FILES; l0++) {
-                writeL0(place, l0, random.nextBoolean());
-            }
-            for (int level = 1; level <= LEVELS; level++) {
-                writeLevel(place, L0_FILES + level, level);
-            }
-        }
-
-        private void levels(long seed) {
-            SplittableRandom random = new SplittableRandom(seed);
-            int[] place = new int[versions.count()];
-            for (int i = 0; i < place.length; i++) {
-                int least = versions.sameKeyAsBefore(i) ? place[i - 1] : 1;
-                place[i] = least + random.nextInt(LEVELS + 1 - least);
-            }
-            for (int level = 1; level <= LEVELS; level++) {
-                writeLevel(place, level, level);
-            }
-        }
-
-        private void writeL0(int[] place, int chosen, boolean split) {
-            SstOptions options = SstOptions.of(CompressionType.NONE);
-            long snapVersion = SNAP_VERSION_BASE - chosen;
-            try (MemoryGuard guard = MemoryGuard.unlimited();
-                    NativeArena arena = new NativeArena(guard);
-                    L0Builder whole = new L0Builder(options, nextFileId, snapVersion, guard);
-                    SstBuilder writeOnly = SstBuilder.splitL0(options, nextFileId, snapVersion, guard)) {
-                SstBuilder target = split ? writeOnly : whole.family(ColumnFamily.WRITE);
-                for (int i = 0; i < place.length; i++) {
-                    if (place[i] == chosen) {
-                        add(target, i);
-                    }
-                }
-                if (target.isEmpty()) {
-                    return;
-                }
-                SstFile file = split ? writeOnly.finish(arena) : whole.finish(arena);
-                store.put(FileKind.SST, file.fileId(), file.bytes()).join();
-                snapshot.addL0Creates(L0Create.newBuilder()
-                        .setID(file.fileId())
-                        .setSmallest(ByteString.copyFrom(file.smallest()))
-                        .setBiggest(ByteString.copyFrom(file.biggest()))
-                        .setSize((int) file.bytes().byteSize()));
-                nextFileId++;
-            }
-        }
-
-        private void writeLevel(int[] place, int chosen, int level) {
-            List<Integer> entries = new ArrayList<>();
-            for (int i = 0; i < place.length; i++) {
-                if (place[i] == chosen) {
-                    entries.add(i);
-                }
-            }
-            int perFile = entries.size() / FILES_PER_LEVEL + 1;
-            int from = 0;
-            while (from < entries.size()) {
-                int to = Math.min(entries.size(), from + perFile);
-                while (to < entries.size() && isSameKey(entries.get(to - 1), entries.get(to))) {
-                    to++;
-                }
-                writeTable(entries.subList(from, to), level);
-                from = to;
-            }
-        }
-
-        private boolean isSameKey(int before, int after) {
-            return java.util.Arrays.equals(
-                    versions.bytes(),
-                    versions.keyStart(before),
-                    versions.keyStart(before) + versions.keyLength(before),
-                    versions.bytes(),
-                    versions.keyStart(after),
-                    versions.keyStart(after) + versions.keyLength(after));
-        }
-
-        private void writeTable(List<Integer> entries, int level) {
-            SstOptions options = SstOptions.of(LEVEL_COMPRESSION[level - 1]);
-            try (MemoryGuard guard = MemoryGuard.unlimited();
-                    NativeArena arena = new NativeArena(guard);
-                    SstBuilder builder = new SstBuilder(options, nextFileId, false, guard)) {
-                for (int entry : entries) {
-                    add(builder, entry);
-                }
-                SstFile file = builder.finish(arena);
-                store.put(FileKind.SST, file.fileId(), file.bytes()).join();
-                snapshot.addTableCreates(TableCreate.newBuilder()
-                        .setID(file.fileId())
-                        .setLevel(level)
-                        .setCF(ColumnFamily.WRITE.ordinal())
-                        .setSmallest(ByteString.copyFrom(file.smallest()))
-                        .setBiggest(ByteString.copyFrom(file.biggest()))
-                        .setMetaOffset((int) file.metaOffset()));
-                nextFileId++;
-            }
-        }
-
-        private void add(SstBuilder target, int i) {
-            byte[] userMeta = ByteBuffer.allocate(17)
-                    .order(ByteOrder.LITTLE_ENDIAN)
-                    .put((byte) 1)
-                    .putLong(versions.startTs(i))
-                    .putLong(versions.commitTs(i))
-                    .array();
-            target.add(
-                    versions.bytes(),
-                    versions.keyStart(i),
-                    versions.keyLength(i),
-                    versions.commitTs(i),
-                    0,
-                    userMeta,
-                    0,
-                    userMeta.length,
-                    versions.bytes(),
-                    versions.valueStart(i),
-                    versions.valueLength(i));
-        }
     }
 }

@@ -12,7 +12,9 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -32,7 +34,7 @@ public final class ReplayCommand implements Callable<Integer> {
     static final long RECORDED_WALL_MICROS = 1_795_953_600_000_000L;
 
     private static final long FIRST_FILE_ID = 1_000;
-    private static final long FILE_IDS_PER_DATA_SET = 1_000;
+    private static final long FILE_IDS_PER_LAYOUT = 1_000;
     private static final int IO_THREADS = 4;
 
     @Option(names = "--data", description = "Folder of the recorded data sets. Default: the project's testdata.")
@@ -44,8 +46,10 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(
             names = "--shape",
             defaultValue = "MIXED",
+            converter = Shapes.Converter.class,
+            completionCandidates = Shapes.Names.class,
             description = "How data is laid out: ${COMPLETION-CANDIDATES}. Default: mixed.")
-    private Shape shape;
+    private Shapes shapes;
 
     @Option(names = "--url", description = "A running worker, for example http://127.0.0.1:19000; needs --store.")
     private URI url;
@@ -65,13 +69,15 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--limit", defaultValue = "2147483647", description = "Most requests a data set.")
     private int limit;
 
-    @Option(names = "--seed", defaultValue = "1", description = "Seed of the mixed shape.")
+    @Option(names = "--seed", defaultValue = "1", description = "Seed of the layout. Default: 1.")
     private long seed;
 
     @Option(names = "--differences", defaultValue = "10", description = "Most differences explained. Default: 10.")
     private int mostExamples;
 
-    @Option(names = "--write-ratchet", description = "Write what does not pass to this file.")
+    @Option(
+            names = "--write-ratchet",
+            description = "Write what does not pass to this file; with all shapes, in the first one.")
     private Path ratchet;
 
     @Spec
@@ -86,51 +92,61 @@ public final class ReplayCommand implements Callable<Integer> {
             out.println("no data set is called " + name);
             return 1;
         }
-        ReplayReport report = new ReplayReport();
+        Map<Shape, ReplayReport> reports = new EnumMap<>(Shape.class);
+        shapes.list().forEach(shape -> reports.put(shape, new ReplayReport()));
         if (url != null) {
             Path directory = storeDirectory == null ? Path.of(".") : storeDirectory;
             try (DirectoryStore store = new DirectoryStore(directory, storePrefix, IO_THREADS);
                     HttpTarget target = new HttpTarget(url, store)) {
-                replay(corpus, names, target, report);
+                replay(corpus, names, target, reports);
             }
         } else {
-            replayHere(corpus, names, report);
+            replayHere(corpus, names, reports);
         }
-        report.print(out, mostExamples);
+        ReplayReport first = reports.values().iterator().next();
+        first.print(out, mostExamples);
+        if (reports.size() > 1) {
+            ShapeSummary.print(out, reports);
+        }
         out.flush();
         if (ratchet != null) {
-            Ratchet.of(report.failedOrdinals()).write(ratchet);
+            Ratchet.of(first.failedOrdinals()).write(ratchet);
         }
-        return report.notPassed() == 0 ? 0 : 1;
+        return reports.values().stream().allMatch(report -> report.notPassed() == 0) ? 0 : 1;
     }
 
-    private void replayHere(Corpus corpus, List<String> names, ReplayReport report)
+    private void replayHere(Corpus corpus, List<String> names, Map<Shape, ReplayReport> reports)
             throws IOException, InterruptedException {
         Path directory = Files.createTempDirectory("coplane-replay");
         int cores = Runtime.getRuntime().availableProcessors();
-        DataPlaneConfig config =
-                DataPlaneConfig.defaults(cores, Runtime.getRuntime().maxMemory());
+        DataPlaneConfig config = DataPlaneConfig.defaults(
+                        cores, Runtime.getRuntime().maxMemory())
+                .withMasterKey(CorpusLayout.MASTER_KEY);
         try (DirectoryStore store = new DirectoryStore(directory, "", IO_THREADS);
                 DataPlane plane = DataPlane.open(config, store, recordedClock(), new PrometheusRegistry());
                 InProcessTarget target = new InProcessTarget(plane, store)) {
-            replay(corpus, names, target, report);
+            replay(corpus, names, target, reports);
         } finally {
             delete(directory);
         }
     }
 
-    private void replay(Corpus corpus, List<String> names, ReplayTarget target, ReplayReport report)
+    private void replay(Corpus corpus, List<String> names, ReplayTarget target, Map<Shape, ReplayReport> reports)
             throws IOException, InterruptedException {
         OptionalInt keyspace = keyspaceId == null ? OptionalInt.empty() : OptionalInt.of(keyspaceId);
         int threads = Runtime.getRuntime().availableProcessors();
-        Replay replay = new Replay(target, shape, keyspace, seed, threads);
-        Progress bar = new Progress(spec.commandLine().getErr(), names.size());
+        Progress bar = new Progress(spec.commandLine().getErr(), names.size() * reports.size());
         long firstFileId = FIRST_FILE_ID;
         for (String dataSetName : names) {
             DataSet dataSet = corpus.load(dataSetName);
-            bar.start(dataSetName, Math.min(limit, dataSet.requests().size()));
-            replay.run(dataSet, firstFileId, limit, report, bar::done);
-            firstFileId += FILE_IDS_PER_DATA_SET;
+            for (Map.Entry<Shape, ReplayReport> each : reports.entrySet()) {
+                Shape shape = each.getKey();
+                String title = reports.size() == 1 ? dataSetName : dataSetName + " as " + shape.text();
+                bar.start(title, Math.min(limit, dataSet.requests().size()));
+                new Replay(target, shape, keyspace, seed, threads)
+                        .run(dataSet, firstFileId, limit, each.getValue(), bar::done);
+                firstFileId += FILE_IDS_PER_LAYOUT;
+            }
         }
         bar.end();
     }

@@ -83,6 +83,11 @@ public final class ReplayReport {
         return total.failed;
     }
 
+    /** Requests answered as unsupported. */
+    int unsupported() {
+        return total.unsupported;
+    }
+
     /** Requests sent. */
     public int all() {
         return total.all();

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every recorded request, through a data plane, compared with the reference's answer; {@code not-yet-passing.tsv} of the test data lists what may fail,
  * and a listed request that passes fails the test too.
  *
- * <p>By default each data set runs in one shape, with or without a keyspace, drawn from the fresh seed; {@code -Plong} runs every shape both ways. Test data
+ * <p>By default each data set runs in one shape, with or without a keyspace, drawn from the fresh seed out of all shapes; {@code -Plong} runs every shape both ways. Test data
  * without a list (another folder than the project's) is held to: equal, or a typed "unsupported".
  */
 @ExtendWith(NoLeaks.class)
@@ -64,7 +64,7 @@ final class ReplayCorpusTest {
     private void check(DataSet dataSet, Shape shape, OptionalInt keyspaceId, long seed)
             throws IOException, InterruptedException {
         ReplayReport report = new ReplayReport();
-        DataPlaneConfig config = DataPlaneConfig.defaults(2, 2L << 30);
+        DataPlaneConfig config = DataPlaneConfig.defaults(2, 2L << 30).withMasterKey(CorpusLayout.MASTER_KEY);
         try (DirectoryStore store = new DirectoryStore(directory, "", 2);
                 DataPlane plane =
                         DataPlane.open(config, store, ReplayCommand.recordedClock(), new PrometheusRegistry());
