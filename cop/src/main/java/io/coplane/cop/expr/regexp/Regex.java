@@ -9,6 +9,8 @@ import java.util.Arrays;
  */
 public final class Regex {
     private static final LookKind[] LOOKS = LookKind.values();
+    /** A pattern that is a column's value is compiled again and again: tables are for one that stays. */
+    private static final int USES_BEFORE_TABLES = 8;
 
     private final Program program;
     private final int slots;
@@ -20,6 +22,8 @@ public final class Regex {
     private final int[] scratch;
     private final int[] none;
     private final int[] found;
+    private LazyDfa tables; // null: not made yet, or not possible
+    private int untilTables = USES_BEFORE_TABLES;
     private byte[] text;
     private int from;
     private int to;
@@ -105,7 +109,28 @@ public final class Regex {
 
     /** True if there is a match anywhere. */
     public boolean matches() {
-        return search(from, true);
+        return switch (ask(from)) {
+            case MATCH -> true;
+            case NO_MATCH -> false;
+            case UNKNOWN -> simulate(from, true);
+        };
+    }
+
+    private LazyDfa.Outcome ask(int at) {
+        if (at >= to || tables == null && untilTables < 0) {
+            return LazyDfa.Outcome.UNKNOWN;
+        }
+        if (tables == null) {
+            if (--untilTables < 0) {
+                tables = LazyDfa.of(program);
+            }
+            return LazyDfa.Outcome.UNKNOWN;
+        }
+        LazyDfa.Outcome outcome = tables.search(text, from, at, to);
+        if (outcome == LazyDfa.Outcome.UNKNOWN) {
+            tables = null;
+        }
+        return outcome;
     }
 
     /**
@@ -114,7 +139,7 @@ public final class Regex {
      * @param at index into the text, at the start of a character or its end
      */
     public boolean find(int at) {
-        return search(at, false);
+        return ask(at) != LazyDfa.Outcome.NO_MATCH && simulate(at, false);
     }
 
     /** Where a group of the last match starts; 0 is the whole match; -1 if it took no part. */
@@ -127,7 +152,8 @@ public final class Regex {
         return found[2 * group + 1];
     }
 
-    private boolean search(int start, boolean anyMatch) {
+    /** Searches by stepping all threads at once. */
+    boolean simulate(int start, boolean anyMatch) {
         current.count = 0;
         boolean matched = false;
         int at = start;
