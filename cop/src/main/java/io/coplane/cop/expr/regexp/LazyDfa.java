@@ -103,8 +103,8 @@ final class LazyDfa {
         }
         newlineClass = asciiClass['\n'];
         hasLineStart = IntStream.range(0, program.length())
-                .anyMatch(place -> program.code(place) == Program.LOOK
-                        && LOOKS[program.first(place)] == LookKind.START_LINE);
+                .anyMatch(place ->
+                        program.code(place) == Program.LOOK && LOOKS[program.first(place)] == LookKind.START_LINE);
         mark = new int[program.length()];
         mostStates = Math.min(MOST_STATES, MOST_TABLE_INTS / classes);
     }
@@ -177,7 +177,9 @@ final class LazyDfa {
     /** True if a condition on what is behind follows one on what is ahead without a character between them: a set does not tell what was behind. */
     private static boolean looksBackBehindLookAhead(Program program) {
         for (int place = 0; place < program.length(); place++) {
-            if (program.code(place) == Program.LOOK && !looksBack(program, place) && reachesLookBack(program, place + 1)) {
+            if (program.code(place) == Program.LOOK
+                    && !looksBack(program, place)
+                    && reachesLookBack(program, place + 1)) {
                 return true;
             }
         }

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class LazyDfaTest {
     private static final String[] ATOMS = {
-        "a", "b", "ab", ".", "[ab]", "[^a]", "é", "\\d", "\\w", "^", "$", "\\n", "x", "[à-ü]", "\\b", "(?:)", "\\z", "\\A"
+        "a", "b", "ab", ".", "[ab]", "[^a]", "é", "\\d", "\\w", "^", "$", "\\n", "x", "[à-ü]", "\\b", "(?:)", "\\z",
+        "\\A"
     };
     private static final String[] PARTS = {"a", "b", "x", "1", "é", "ü", "\n", "ab", "aa", "€", " ", "\r"};
 
@@ -22,7 +23,8 @@ class LazyDfaTest {
         var random = new SplittableRandom(seed);
         int compared = 0;
         for (int i = 0; i < 2_000; i++) {
-            String pattern = (random.nextInt(4) == 0 ? "(?m)" : random.nextInt(4) == 0 ? "(?i)" : "") + pattern(random, 3);
+            String pattern =
+                    (random.nextInt(4) == 0 ? "(?m)" : random.nextInt(4) == 0 ? "(?i)" : "") + pattern(random, 3);
             Regex regex;
             try {
                 regex = Regex.compile(pattern);
@@ -36,9 +38,13 @@ class LazyDfaTest {
                 int to = bytes.length - random.nextInt(3);
                 regex.reset(bytes, from, to);
                 boolean expected = regex.simulate(from, true);
-                assertThat(regex.matches()).as("%s on %s from %d to %d", pattern, text, from, to).isEqualTo(expected);
+                assertThat(regex.matches())
+                        .as("%s on %s from %d to %d", pattern, text, from, to)
+                        .isEqualTo(expected);
                 if (to > 3) {
-                    assertThat(regex.find(3)).as("%s on %s behind %d", pattern, text, from).isEqualTo(regex.simulate(3, false));
+                    assertThat(regex.find(3))
+                            .as("%s on %s behind %d", pattern, text, from)
+                            .isEqualTo(regex.simulate(3, false));
                 }
                 compared++;
             }
@@ -48,11 +54,19 @@ class LazyDfaTest {
 
     @ParameterizedTest
     @CsvSource({
-        "'a|b', 'xxb', true", "'^b', 'ab', false", "'(?m)^b', 'a\nb', true", "'a$', 'ba', true", "'a$', 'ab', false",
-        "'(?m)a$', 'a\nb', true", "'$', 'abc', true", "'(?m)a$\n^b', 'a\nb', true", "'[^é]', 'éé', false",
+        "'a|b', 'xxb', true",
+        "'^b', 'ab', false",
+        "'(?m)^b', 'a\nb', true",
+        "'a$', 'ba', true",
+        "'a$', 'ab', false",
+        "'(?m)a$', 'a\nb', true",
+        "'$', 'abc', true",
+        "'(?m)a$\n^b', 'a\nb', true",
+        "'[^é]', 'éé', false",
     })
     void findsWhatIsThere(String pattern, String text, boolean there) {
-        LazyDfa tables = LazyDfa.of(Program.compile(new RegexParser(pattern.codePoints().toArray()).parse()));
+        LazyDfa tables =
+                LazyDfa.of(Program.compile(new RegexParser(pattern.codePoints().toArray()).parse()));
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         assertThat(tables.search(bytes, 0, 0, bytes.length))
                 .isEqualTo(there ? LazyDfa.Outcome.MATCH : LazyDfa.Outcome.NO_MATCH);
@@ -77,7 +91,8 @@ class LazyDfaTest {
 
     @Test
     void leavesConditionsOnWordsToOthers() {
-        assertThat(LazyDfa.of(Program.compile(new RegexParser("\\ba".codePoints().toArray()).parse())))
+        assertThat(LazyDfa.of(
+                        Program.compile(new RegexParser("\\ba".codePoints().toArray()).parse())))
                 .isNull();
     }
 
