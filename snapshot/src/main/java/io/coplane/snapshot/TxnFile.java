@@ -9,24 +9,25 @@ import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.TxnFileRef;
 import io.coplane.proto.enginepb.TxnFileRefs;
 import io.coplane.sst.MemTableBuilder;
-import io.coplane.sst.TxnChunkCursor;
 import io.coplane.sst.TxnChunkReader;
+import io.coplane.sst.TxnFileCursor;
+import io.coplane.sst.TxnFileReader;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongFunction;
 
 /**
- * The writes of one large transaction: txn chunks in key order, seen at one version within bounds (snapshot.md 3.5, 7.6). Immutable.
+ * What a request or a shard says of one large transaction: its chunks, and how their mutations are seen (snapshot.md 3.5, 7.6). Immutable.
  *
  * @param chunkIds in key order
- * @param userMeta of every entry (snapshot.md 6.3)
- * @param version commit timestamp of every entry
+ * @param userMeta of every write (snapshot.md 6.3); empty for locks
+ * @param lockPrefix serialised lock without a value; empty for writes
+ * @param version commit timestamp of every write; of locks a data sequence
  * @param lower inclusive inner key
  * @param upper exclusive inner key
  */
-record TxnFile(List<Long> chunkIds, byte[] userMeta, long version, byte[] lower, byte[] upper) {
+record TxnFile(List<Long> chunkIds, byte[] userMeta, byte[] lockPrefix, long version, byte[] lower, byte[] upper) {
     /**
      * Reads the references of {@code mem_data}.
      *
@@ -44,18 +45,19 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, long version, byte[] lower,
         }
         var files = new ArrayList<TxnFile>();
         for (TxnFileRef ref : message.getTxnFileRefsList()) {
+            if (!ref.getLockValPrefix().isEmpty()) {
+                throw new CoplaneException(
+                        ErrorCode.UNSUPPORTED,
+                        "txn file of locks among writes: startTs=" + Long.toUnsignedString(ref.getStartTs()));
+            }
             files.add(of(ref));
         }
         files.sort((left, right) -> Long.compareUnsigned(right.version, left.version));
         return files;
     }
 
-    private static TxnFile of(TxnFileRef ref) {
-        if (!ref.getLockValPrefix().isEmpty()) {
-            throw new CoplaneException(
-                    ErrorCode.UNSUPPORTED,
-                    "txn file of locks among writes: startTs=" + Long.toUnsignedString(ref.getStartTs()));
-        }
+    /** One reference, to writes or to locks. @throws CoplaneException BAD_MEM_DATA if its user meta is malformed */
+    static TxnFile of(TxnFileRef ref) {
         byte[] userMeta = ref.getUserMeta().toByteArray();
         if (userMeta.length > 0
                 && (userMeta.length != MemTables.USER_META_BYTES || userMeta[0] != MemTables.USER_META_FORMAT)) {
@@ -70,9 +72,21 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, long version, byte[] lower,
         return new TxnFile(
                 List.copyOf(ref.getChunkIdsList()),
                 userMeta,
+                ref.getLockValPrefix().toByteArray(),
                 version,
                 InnerKeys.trim(ref.getInnerLowerBound().toByteArray()),
                 InnerKeys.innerEnd(ref.getInnerUpperBound().toByteArray()));
+    }
+
+    /**
+     * The transaction's entries over its chunks.
+     *
+     * @param chunks an opened chunk by id
+     * @throws CoplaneException FILE_MISMATCH if the chunks overlap or are not in key order
+     */
+    TxnFileReader open(LongFunction<TxnChunkReader> chunks) {
+        return new TxnFileReader(
+                chunkIds.stream().map(chunks::apply).toList(), userMeta, lockPrefix, version, lower, upper);
     }
 
     /**
@@ -81,58 +95,33 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, long version, byte[] lower,
      * @param chunks an opened chunk by id
      * @param arena owns the table
      * @return the table, or nothing if no write lies within the bounds
-     * @throws CoplaneException what reading chunks raises; BAD_MEM_DATA if the chunks are not in key order
+     * @throws CoplaneException what reading chunks raises; FILE_MISMATCH if the chunks are not in key order
      */
     List<TableSource> load(LongFunction<TxnChunkReader> chunks, MemoryGuard guard, NativeArena arena) {
         byte[] first = null;
         byte[] last = null;
+        MemorySegment userMetaSegment = MemorySegment.ofArray(userMeta);
         try (var scratch = new NativeArena(guard);
                 var builder = new MemTableBuilder(guard)) {
-            for (long chunkId : chunkIds) {
-                TxnChunkReader chunk = chunks.apply(chunkId);
-                if (!chunk.touches(lower, upper)) {
-                    continue;
-                }
-                TxnChunkCursor cursor = chunk.cursor(scratch);
-                for (boolean more = cursor.seekCeiling(lower);
-                        more && cursor.compareKey(upper) < 0;
-                        more = cursor.next()) {
-                    if (addWrite(cursor, builder, chunkId)) {
-                        first = first == null ? cursor.copyKey() : first;
-                        last = cursor.copyKey();
-                    }
-                }
+            TxnFileReader file = open(chunks);
+            TxnFileCursor cursor = file.cursor(false, file.skippedInScans(), scratch);
+            for (boolean more = cursor.rewind(); more; more = cursor.next()) {
+                builder.add(
+                        cursor.keyBytes(),
+                        cursor.keyOffset(),
+                        cursor.keyLength(),
+                        version,
+                        0,
+                        userMetaSegment,
+                        0,
+                        userMeta.length,
+                        cursor.valueSegment(),
+                        cursor.valueOffset(),
+                        cursor.valueLength());
+                first = first == null ? cursor.copyKey() : first;
+                last = cursor.copyKey();
             }
             return first == null ? List.of() : List.of(TableSource.of(builder.finish(arena), first, last));
         }
-    }
-
-    private boolean addWrite(TxnChunkCursor cursor, MemTableBuilder builder, long chunkId) {
-        int valueLength = switch (cursor.op()) {
-            case TxnChunkCursor.OP_PUT, TxnChunkCursor.OP_INSERT -> cursor.valueLength();
-            case TxnChunkCursor.OP_DELETE -> 0;
-            case TxnChunkCursor.OP_LOCK, TxnChunkCursor.OP_CHECK_NOT_EXIST -> -1;
-            default ->
-                throw new CoplaneException(
-                        ErrorCode.FILE_FORMAT,
-                        "unknown mutation in a txn chunk: op=" + cursor.op() + " chunk="
-                                + Long.toUnsignedString(chunkId) + " key=" + Arrays.toString(cursor.copyKey()));
-        };
-        if (valueLength < 0) {
-            return false;
-        }
-        builder.add(
-                cursor.keyBytes(),
-                cursor.keyOffset(),
-                cursor.keyLength(),
-                version,
-                0,
-                MemorySegment.ofArray(userMeta),
-                0,
-                userMeta.length,
-                cursor.valueSegment(),
-                cursor.valueOffset(),
-                valueLength);
-        return true;
     }
 }

@@ -15,19 +15,23 @@ import io.coplane.sst.Fingerprint64;
 import io.coplane.sst.ShardKey;
 import io.coplane.sst.TableCursor;
 import io.coplane.sst.TxnChunkReader;
+import io.coplane.sst.TxnFileCursor;
+import io.coplane.sst.TxnFileReader;
 import io.coplane.testing.Dumps;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Txn files of the reference: what of them is committed writes. */
+/** Txn files of the reference, as writes and as locks; and what of them a request sees. */
 @ExtendWith(NoLeaks.class)
 class TxnFileGoldenTest {
     static Stream<GoldenCase> cases() {
@@ -71,6 +75,92 @@ class TxnFileGoldenTest {
                 }
                 assertThat(found).as(String.join(" ", line)).isEqualTo(present);
             }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void showsWritesAndLocksOfTheReference(GoldenCase golden) throws InvalidProtocolBufferException {
+        Map<String, String> meta = golden.meta();
+        TxnFile ref = TxnFile.of(TxnFileRef.parseFrom(golden.bytes("txn_file_ref.pb")));
+
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                var arena = new NativeArena(guard)) {
+            TxnFileReader file = ref.open(id -> open(golden, id, arena));
+
+            assertThat("" + file.isLock()).isEqualTo(meta.get("is_lock"));
+            assertThat(Long.toUnsignedString(file.version())).isEqualTo(meta.get("version"));
+            assertThat(Dumps.hex(file.lower())).isEqualTo(meta.get("lower_bound"));
+            assertThat(Dumps.hex(file.upper())).isEqualTo(meta.get("upper_bound"));
+            assertThat("" + file.chunkIds()).isEqualTo(meta.get("chunk_ids_kept"));
+            assertThat("" + file.insertCount()).isEqualTo(meta.get("inserts"));
+            assertThat("" + file.checkNotExistCount()).isEqualTo(meta.get("check_not_exists"));
+            assertThat("" + file.estimatedBytes()).isEqualTo(meta.get("size_estimate"));
+            var scans = new ArrayList<String>();
+            scans.addAll(scan(file.cursor(false, TxnFileReader.SKIP_NOTHING, arena), "f\traw"));
+            scans.addAll(scan(file.cursor(false, TxnFileReader.SKIP_LOCKS_AND_CHECKS, arena), "f\tskip26"));
+            scans.addAll(scan(file.cursor(false, TxnFileReader.SKIP_CHECKS, arena), "f\tskip6"));
+            scans.addAll(scan(file.cursor(true, TxnFileReader.SKIP_NOTHING, arena), "r\traw"));
+            scans.addAll(scan(file.cursor(true, TxnFileReader.SKIP_LOCKS_AND_CHECKS, arena), "r\tskip26"));
+            scans.addAll(scan(file.cursor(true, TxnFileReader.SKIP_CHECKS, arena), "r\tskip6"));
+            assertThat(scans)
+                    .containsExactlyInAnyOrderElementsOf(golden.tsv("scan.tsv").stream()
+                            .map(line -> String.join("\t", line))
+                            .toList());
+            seeks(golden, file, arena);
+            gets(golden, file, arena);
+        }
+    }
+
+    private static List<String> scan(TxnFileCursor cursor, String kind) {
+        var lines = new ArrayList<String>();
+        byte[] last = null;
+        for (boolean more = cursor.rewind(); more; more = cursor.next()) {
+            byte[] key = cursor.copyKey();
+            if (last != null) {
+                assertThat(Arrays.compareUnsigned(last, key) < 0).isEqualTo(kind.startsWith("f"));
+            }
+            last = key;
+            lines.add(String.join(
+                    "\t",
+                    kind,
+                    Dumps.hex(key),
+                    Long.toUnsignedString(cursor.version()),
+                    "00",
+                    Dumps.hex(cursor.copyUserMeta()),
+                    Dumps.value(cursor.copyValue())));
+        }
+        assertThat(cursor.valid()).isFalse();
+        return lines;
+    }
+
+    private static void seeks(GoldenCase golden, TxnFileReader file, NativeArena arena) {
+        TxnFileCursor forward = file.cursor(false, TxnFileReader.SKIP_NOTHING, arena);
+        TxnFileCursor reverse = file.cursor(true, TxnFileReader.SKIP_NOTHING, arena);
+        for (String[] line : golden.tsv("seeks.tsv")) {
+            TxnFileCursor cursor = line[0].equals("f") ? forward : reverse;
+            boolean found = cursor.seek(Dumps.bytes(line[1]));
+            assertThat(found ? Dumps.hex(cursor.copyKey()) : "-")
+                    .as(String.join(" ", line))
+                    .isEqualTo(line[2]);
+        }
+    }
+
+    private static void gets(GoldenCase golden, TxnFileReader file, NativeArena arena) {
+        TxnFileCursor all = file.cursor(false, TxnFileReader.SKIP_NOTHING, arena);
+        for (String[] line : golden.tsv("gets.tsv")) {
+            String actual = "- - - -";
+            if (all.find(Dumps.bytes(line[0]))) {
+                actual = String.join(
+                        " ",
+                        "" + all.op(),
+                        Long.toUnsignedString(all.version()),
+                        Dumps.hex(all.copyUserMeta()),
+                        Dumps.value(all.copyValue()));
+            }
+            assertThat(actual)
+                    .as(line[0])
+                    .isEqualTo(String.join(" ", List.of(line).subList(1, 5)));
         }
     }
 

@@ -124,6 +124,15 @@ public final class BlobReader {
         return new BlobReader(bytes, fileId, key);
     }
 
+    /**
+     * The index of the file's records; not needed to fetch values. Checked anew with each call.
+     *
+     * @throws CoplaneException of code FILE_FORMAT, FILE_CHECKSUM
+     */
+    public BlobIndex index() {
+        return new BlobIndex(bytes, indexOffset, propertiesOffset, indexOffset, checksum, file);
+    }
+
     /** File id: what {@link BlobRef#fileId} names. */
     public long fileId() {
         return fileId;

@@ -28,6 +28,10 @@ import javax.crypto.spec.SecretKeySpec;
  * <p>Borrows the file's bytes. Immutable, thread-safe.
  */
 public final class TxnChunkReader {
+    static final String INSERT = "insert";
+    static final String CHECK_NOT_EXIST = "check_ne";
+    static final String CHECKING_BLOCKS = "check_blks";
+
     private static final int KEY_VERSION_BYTES = Integer.BYTES;
 
     final MemorySegment bytes;
@@ -131,13 +135,13 @@ public final class TxnChunkReader {
 
     private void readProperty(String name, long at, long length) {
         switch (name) {
-            case "insert" -> insertCount = number(name, at, length) & 0xFFFF_FFFFL;
-            case "check_ne" -> checkNotExistCount = number(name, at, length) & 0xFFFF_FFFFL;
-            case "encryption_ver" -> {
+            case INSERT -> insertCount = number(name, at, length) & 0xFFFF_FFFFL;
+            case CHECK_NOT_EXIST -> checkNotExistCount = number(name, at, length) & 0xFFFF_FFFFL;
+            case TableProperties.ENCRYPTION_VERSION -> {
                 keyVersion = number(name, at, length);
                 encrypted = true;
             }
-            case "check_blks" -> checkingBlocks = bytes.asSlice(at, length).toArray(Layouts.BYTE);
+            case CHECKING_BLOCKS -> checkingBlocks = bytes.asSlice(at, length).toArray(Layouts.BYTE);
             default -> {
                 // unknown properties are ignored (snapshot.md 7.5)
             }

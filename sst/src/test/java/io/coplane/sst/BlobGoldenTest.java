@@ -25,6 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @ExtendWith(NoLeaks.class)
 class BlobGoldenTest {
+    /** Block size of the tables beside blobs: no dump names it, but their blocks are cut there. */
+    private static final int BLOCK_BYTES_BESIDE = 700;
+
     private static final long TABLE_ID_DISTANCE = 0x10_0000;
     private static final Set<ErrorCode> EXPECTED =
             Set.of(ErrorCode.FILE_TRUNCATED, ErrorCode.FILE_CHECKSUM, ErrorCode.FILE_FORMAT, ErrorCode.FILE_ENCRYPTED);
@@ -52,6 +55,10 @@ class BlobGoldenTest {
             assertThat("" + reader.checksum().number()).isEqualTo(meta.get("footer.checksum_type"));
             assertThat(Dumps.hex(reader.smallest())).isEqualTo(meta.get("smallest"));
             assertThat(Dumps.hex(reader.biggest())).isEqualTo(meta.get("biggest"));
+            assertThat(index(reader))
+                    .isEqualTo(golden.tsv("index.tsv").stream()
+                            .map(line -> String.join("\t", line))
+                            .toList());
             var fetcher = new BlobFetcher(file.arena);
             List<String[]> lines = golden.tsv("refs.tsv");
             assertThat(lines).isNotEmpty();
@@ -138,11 +145,77 @@ class BlobGoldenTest {
                     assertThat(ours.bytes().toArray(Layouts.BYTE)).isEqualTo(expected);
                 }
                 BlobReader reader = BlobReader.open(ours.bytes(), ours.fileId(), key);
+                assertThat(index(reader)).hasSameSizeAs(index(theirs));
+                assertThat(reader.smallest()).isEqualTo(theirs.smallest());
+                assertThat(reader.biggest()).isEqualTo(theirs.biggest());
+                assertThat(reader.totalBlobBytes()).isEqualTo(theirs.totalBlobBytes());
+                for (int i = 0; i < reader.index().count(); i++) {
+                    assertThat(reader.index().copyKey(i))
+                            .isEqualTo(theirs.index().copyKey(i));
+                }
                 for (int i = 0; i < lines.size(); i++) {
                     assertThat(Dumps.value(fetcher.fetch(reader, refs.get(i)))).isEqualTo(lines.get(i)[5]);
                 }
             }
         }
+    }
+
+    /** The table beside the blobs: small values stand in it, large ones are moved to the blob file, older versions too. */
+    @ParameterizedTest
+    @MethodSource("cases")
+    void writesTheTableBesideAsTheReferenceDoes(GoldenCase golden) {
+        if (!golden.has("table.sst")) {
+            return;
+        }
+        byte[] expected = golden.bytes("table.sst");
+        ShardKey key = TableDumps.shardKey(golden);
+        try (var blobs = new TestFile(golden.bytes("table.blob"));
+                var file = new TestFile(expected)) {
+            BlobReader theirBlobs = open(golden, blobs.bytes);
+            long tableId = theirBlobs.fileId() + TABLE_ID_DISTANCE;
+            SstReader theirs = SstReader.open(file.bytes, tableId, 1, key);
+            ShardKey writing =
+                    key == null ? null : key.withVersion(theirs.properties().encryptionVersion());
+            var options = new SstOptions(BLOCK_BYTES_BESIDE, theirs.compression(), 3, theirs.checksum(), writing);
+            try (var builder = new SstBuilder(options, tableId, false, file.guard)) {
+                TableCursor cursor = theirs.cursor(false, file.arena);
+                for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
+                    if ((cursor.meta() & ValueMeta.BLOB_REF) == 0) {
+                        builder.add(cursor);
+                        continue;
+                    }
+                    BlobRef ref = BlobRef.read(cursor.valueSegment(), cursor.valueOffset(), cursor.valueLength());
+                    builder.addBlob(
+                            cursor.keyBytes(),
+                            0,
+                            cursor.keyLength(),
+                            cursor.version(),
+                            0,
+                            cursor.valueSegment(),
+                            cursor.userMetaOffset(),
+                            cursor.userMetaLength(),
+                            ref);
+                }
+
+                SstFile ours = builder.finish(file.arena);
+
+                if (theirs.compression() == CompressionType.NONE) {
+                    SstWriterGoldenTest.assertSame(ours.bytes().toArray(Layouts.BYTE), expected, theirs.footer());
+                } else {
+                    SstReader reader = SstReader.open(ours.bytes(), tableId, 1, key);
+                    SstWriterGoldenTest.compareLogically(golden, reader, file, theirs);
+                }
+            }
+        }
+    }
+
+    private static List<String> index(BlobReader reader) {
+        BlobIndex index = reader.index();
+        var lines = new ArrayList<String>();
+        for (int i = 0; i < index.count(); i++) {
+            lines.add(i + "\t" + Dumps.hex(index.copyKey(i)) + "\t" + index.offset(i));
+        }
+        return lines;
     }
 
     @Test

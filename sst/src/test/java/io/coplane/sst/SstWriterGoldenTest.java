@@ -7,6 +7,7 @@ import io.coplane.testing.Dumps;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
+import java.lang.foreign.MemorySegment;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -62,12 +63,27 @@ class SstWriterGoldenTest {
                 dumps.backwards();
                 dumps.seeks();
                 dumps.gets();
+                filterHoldsEveryKey(golden, "", reader);
+                assertThat(filterHeader(reader, ours.bytes())).isEqualTo(filterHeader(theirs, file.bytes));
             }
         }
     }
 
+    private static void filterHoldsEveryKey(GoldenCase golden, String prefix, SstReader ours) {
+        assertThat(ours.hasFilter()).isTrue();
+        for (byte[] key : golden.distinctKeys(prefix + "entries.tsv")) {
+            assertThat(ours.mayContain(Fingerprint64.hash(key))).isTrue();
+        }
+    }
+
+    /** Seed and geometry. */
+    private static byte[] filterHeader(SstReader table, MemorySegment bytes) {
+        return bytes.asSlice(table.footer().filterOffset() + FilterSection.HEADER_BYTES, BinaryFuse8.HEADER_BYTES)
+                .toArray(Layouts.BYTE);
+    }
+
     /** Compressed bytes depend on the codec's version: blocks are compared decoded. */
-    private static void compareLogically(GoldenCase golden, SstReader ours, TestFile file, SstReader theirs) {
+    static void compareLogically(GoldenCase golden, SstReader ours, TestFile file, SstReader theirs) {
         assertThat(ours.properties()).usingRecursiveComparison().isEqualTo(theirs.properties());
         var ourLoader = new BlockLoader(file.arena);
         var theirLoader = new BlockLoader(file.arena);
@@ -109,7 +125,16 @@ class SstWriterGoldenTest {
                     }
                 }
 
-                byte[] written = builder.finish(file.arena).bytes().toArray(Layouts.BYTE);
+                MemorySegment ours = builder.finish(file.arena).bytes();
+                byte[] written = ours.toArray(Layouts.BYTE);
+                L0Reader reader = L0Reader.open(ours, fileId, key);
+                for (ColumnFamily family : ColumnFamily.values()) {
+                    if (reader.family(family) != null) {
+                        String prefix = "cf" + family.number() + ".";
+                        filterHoldsEveryKey(golden, prefix, reader.family(family));
+                        new TableDumps(golden, prefix, reader.family(family), file.arena).entries();
+                    }
+                }
 
                 SstFooter[] footers = Stream.of(ColumnFamily.values())
                         .map(theirs::family)
@@ -137,7 +162,7 @@ class SstWriterGoldenTest {
     }
 
     /** Equal but for fingerprints of filters and the checksums over them. */
-    private static void assertSame(byte[] ours, byte[] theirs, SstFooter... footers) {
+    static void assertSame(byte[] ours, byte[] theirs, SstFooter... footers) {
         byte[] masked = ours.clone();
         assertThat(ours).hasSameSizeAs(theirs);
         for (SstFooter footer : footers) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.memory.Layouts;
 import io.coplane.testing.Corrupt;
 import io.coplane.testing.Dumps;
 import io.coplane.testing.GoldenCase;
@@ -51,6 +52,40 @@ class TxnChunkGoldenTest {
             Collections.reverse(backward);
             assertThat(backward).isEqualTo(expected);
             seeks(golden, cursor);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void writesAsTheReferenceDoes(GoldenCase golden) {
+        Map<String, String> meta = golden.meta();
+        byte[] expected = golden.bytes("chunk.txn");
+        long chunkId = Long.parseUnsignedLong(meta.get("chunk_id"));
+        ShardKey key = key(meta);
+        ShardKey writing =
+                key == null ? null : key.withVersion(Integer.parseUnsignedInt(meta.get("enc.writer_version")));
+        try (var file = new TestFile(expected);
+                var builder = new TxnChunkBuilder(
+                        chunkId, Integer.parseInt(meta.get("target_block_size")), writing, file.guard)) {
+            TxnChunkCursor cursor =
+                    TxnChunkReader.open(file.bytes, chunkId, key).cursor(file.arena);
+            cursor.first();
+            do {
+                builder.add(
+                        cursor.keyBytes(),
+                        cursor.keyOffset(),
+                        cursor.keyLength(),
+                        cursor.op(),
+                        cursor.valueSegment(),
+                        cursor.valueOffset(),
+                        cursor.valueLength());
+            } while (cursor.next());
+
+            SstFile ours = builder.finish(file.arena);
+
+            assertThat(Dumps.hex(ours.smallest())).isEqualTo(meta.get("smallest"));
+            assertThat(Dumps.hex(ours.biggest())).isEqualTo(meta.get("biggest"));
+            assertThat(ours.bytes().toArray(Layouts.BYTE)).isEqualTo(expected);
         }
     }
 
