@@ -78,6 +78,8 @@ final class ErrorTable {
                     BAD_ARGUMENT,
                     BAD_ENCRYPTION_KEY,
                     STORE_UNAVAILABLE,
+                    STORE_REFUSED,
+                    STORE_READ_ONLY,
                     FILE_NOT_FOUND,
                     FILE_TRUNCATED,
                     FILE_CHECKSUM,

@@ -6,19 +6,27 @@ import static java.nio.file.StandardOpenOption.WRITE;
 
 import io.coplane.nativecache.memory.NativeArena;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An object store in a local directory, in the reference's key layout (ia.md 14).
@@ -29,6 +37,10 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class DirectoryStore implements ObjectStore {
     /** Most bytes in one channel transfer: a ByteBuffer's limit, rounded down. */
     private static final long MOST_BYTES_PER_TRANSFER = 1 << 30;
+
+    private static final int MOST_ENTRIES = 1000;
+    private static final String TEMPORARY = ".tmp";
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryStore.class);
 
     private final Path root;
     private final String prefix;
@@ -81,6 +93,26 @@ public final class DirectoryStore implements ObjectStore {
         });
     }
 
+    /** Unlinks the file at once, as the reference does in a directory (ia.md 20); a missing one is no error. */
+    @Override
+    public CompletableFuture<Boolean> markRemoved(FileKind kind, long fileId, long byteSize) {
+        return submit(() -> {
+            try {
+                Files.deleteIfExists(path(kind, fileId));
+                return true;
+            } catch (IOException e) {
+                LOG.error("can't remove: file={}", path(kind, fileId), e);
+                return false;
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<ObjectListing> list(String after, int most) {
+        Require.range("most", most, 1, MOST_ENTRIES);
+        return submit(() -> listNow(after, most));
+    }
+
     /** Ends the I/O threads once what they do is done. Idempotent. */
     @Override
     public void close() {
@@ -107,20 +139,70 @@ public final class DirectoryStore implements ObjectStore {
 
     private void putNow(FileKind kind, long fileId, MemorySegment bytes) {
         Path target = path(kind, fileId);
-        Path temporary = target.resolveSibling(target.getFileName() + "." + temporaryNumber.incrementAndGet() + ".tmp");
         try {
             Files.createDirectories(target.getParent());
-            try (FileChannel channel = FileChannel.open(temporary, CREATE_NEW, WRITE)) {
-                transfer(bytes, 0, (buffer, offset) -> channel.write(buffer, offset), name(kind, fileId));
-                channel.force(false);
-            } catch (IOException | RuntimeException e) {
+            Path temporary = writeTemporary(target, bytes, name(kind, fileId));
+            try {
+                Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+            } catch (IOException e) {
                 Files.deleteIfExists(temporary);
                 throw e;
             }
-            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
+            try (FileChannel folder = FileChannel.open(target.getParent(), READ)) {
+                folder.force(true); // the new name survives a crash of the machine too
+            }
         } catch (IOException e) {
             throw failure(kind, fileId, e);
         }
+    }
+
+    /** A synced file beside {@code target} with these bytes. */
+    private Path writeTemporary(Path target, MemorySegment bytes, String file) throws IOException {
+        while (true) {
+            Path temporary =
+                    target.resolveSibling(target.getFileName() + "." + temporaryNumber.incrementAndGet() + TEMPORARY);
+            try (FileChannel channel = FileChannel.open(temporary, CREATE_NEW, WRITE)) {
+                try {
+                    transfer(bytes, 0, (buffer, offset) -> channel.write(buffer, offset), file);
+                    channel.force(false);
+                    return temporary;
+                } catch (IOException | RuntimeException e) {
+                    Files.deleteIfExists(temporary);
+                    throw e;
+                }
+            } catch (FileAlreadyExistsException e) {
+                LOG.debug("left by a process that ended: file={}", temporary, e);
+            }
+        }
+    }
+
+    private ObjectListing listNow(String after, int most) {
+        Path top = root.resolve(ObjectKeys.prefix(prefix));
+        if (!Files.isDirectory(top)) {
+            return new ObjectListing(List.of(), Optional.empty());
+        }
+        TreeMap<String, Long> first = new TreeMap<>();
+        boolean[] cut = {false};
+        try (Stream<Path> files = Files.walk(top)) {
+            files.filter(Files::isRegularFile)
+                    .filter(file -> !file.toString().endsWith(TEMPORARY))
+                    .forEach(file -> {
+                        String key = top.relativize(file).toString();
+                        if (key.compareTo(after) > 0) {
+                            first.put(key, file.toFile().length());
+                            if (first.size() > most) {
+                                first.pollLastEntry();
+                                cut[0] = true;
+                            }
+                        }
+                    });
+        } catch (IOException | UncheckedIOException e) {
+            throw new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "IO error: " + e.getMessage() + ": root=" + top, e);
+        }
+        List<ObjectListing.Entry> entries = first.entrySet().stream()
+                .map(entry -> new ObjectListing.Entry(entry.getKey(), entry.getValue()))
+                .toList();
+        return new ObjectListing(entries, cut[0] ? Optional.of(first.lastKey()) : Optional.empty());
     }
 
     private interface Transfer {

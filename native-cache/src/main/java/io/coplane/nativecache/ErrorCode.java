@@ -17,6 +17,8 @@ public enum ErrorCode {
     RESPONSE_TOO_LARGE(1012),
     BAD_ARGUMENT(1013),
     BAD_ENCRYPTION_KEY(1014),
+    STORE_REFUSED(1015),
+    STORE_READ_ONLY(1016),
     // 2xxx load or time: back off, retry
     MEMORY_LIMIT(2001),
     PERMIT_TIMEOUT(2002),

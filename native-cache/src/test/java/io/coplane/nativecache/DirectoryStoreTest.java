@@ -113,6 +113,45 @@ final class DirectoryStoreTest {
     }
 
     @Test
+    void listsInOrderPartByPart() {
+        put(FileKind.SST, 1, "a");
+        put(FileKind.SST, 42, "bb");
+        put(FileKind.BLOB, 7, "ccc");
+
+        ObjectListing first = store.list("", 2).join();
+        ObjectListing second = store.list(first.next().orElseThrow(), 2).join();
+
+        assertThat(first.entries())
+                .containsExactly(
+                        new ObjectListing.Entry("61/0000000000000001.sst", 1),
+                        new ObjectListing.Entry("b6/000000000000002a.sst", 2));
+        assertThat(second.entries()).hasSize(1);
+        assertThat(second.entries().getFirst().key()).startsWith("blob/");
+        assertThat(second.next()).isEmpty();
+    }
+
+    @Test
+    void removalUnlinks() {
+        put(FileKind.SST, 1, "a");
+
+        assertThat(store.markRemoved(FileKind.SST, 1, 1).join()).isTrue();
+        assertThat(store.markRemoved(FileKind.SST, 1, 1).join()).isTrue();
+        assertThat(store.list("", 10).join().entries()).isEmpty();
+    }
+
+    @Test
+    void aTemporaryFileOfAProcessThatDiedIsNotInTheWay() throws IOException {
+        Path folder = Files.createDirectories(root.resolve("p/61"));
+        Files.writeString(folder.resolve("0000000000000001.sst.1.tmp"), "half");
+
+        put(FileKind.SST, 1, "whole");
+
+        assertThat(text(store.read(FileKind.SST, 1, 0, ObjectStore.TO_END, arena)))
+                .isEqualTo("whole");
+        assertThat(store.list("", 10).join().entries()).hasSize(1);
+    }
+
+    @Test
     void aClosedStoreRefuses() {
         store.close();
 

@@ -40,4 +40,19 @@ final class ObjectKeysTest {
     void namesAreSixteenDigits() {
         assertThat(ObjectKeys.fileName(FileKind.BLOB, 255)).isEqualTo("00000000000000ff.blob");
     }
+
+    @Test
+    void parsesItsOwnKeysAndNoOthers() {
+        for (FileKind kind : FileKind.values()) {
+            assertThat(ObjectKeys.parse(ObjectKeys.key("a/b", kind, 42))).contains(new ObjectKeys.File(kind, 42));
+        }
+        assertThat(ObjectKeys.parse("61/0000000000000001.sst")).contains(new ObjectKeys.File(FileKind.SST, 1));
+        assertThat(ObjectKeys.parse("p/62/0000000000000001.sst")).isEmpty(); // wrong folder
+        assertThat(ObjectKeys.parse("p/61/000000000000000G.sst")).isEmpty();
+        assertThat(ObjectKeys.parse("p/b6/000000000000002A.sst")).isEmpty(); // upper case
+        assertThat(ObjectKeys.parse("p/61/0000000000000001.sst.1.tmp")).isEmpty();
+        assertThat(ObjectKeys.parse("p/col/61/0000000000000001.vec")).isEmpty();
+        assertThat(ObjectKeys.parse("backup/1")).isEmpty();
+        assertThat(ObjectKeys.parse("")).isEmpty();
+    }
 }
