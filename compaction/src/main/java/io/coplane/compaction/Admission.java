@@ -1,0 +1,96 @@
+package io.coplane.compaction;
+
+import io.coplane.compaction.CompactionType.Columnar;
+import io.coplane.compaction.CompactionType.ColumnarMajor;
+import io.coplane.compaction.CompactionType.FtsAddIndex;
+import io.coplane.compaction.CompactionType.FtsCleanup;
+import io.coplane.compaction.CompactionType.FtsCompactL0;
+import io.coplane.compaction.CompactionType.FtsCompactL2;
+import io.coplane.compaction.CompactionType.FtsCreateL0;
+import io.coplane.compaction.CompactionType.InPlaceWithColumnar;
+import io.coplane.compaction.CompactionType.L0;
+import io.coplane.compaction.CompactionType.L1Plus;
+import io.coplane.compaction.CompactionType.Major;
+import io.coplane.compaction.CompactionType.Unknown;
+import io.coplane.compaction.CompactionType.VectorIndex;
+
+/**
+ * What is decided about a parsed request before any permit, memory or work (compaction.md 1.2). Pure.
+ *
+ * <p>A request that we can't execute yet is answered as one that is too new: the store then compacts by itself at once, while a 500 would make it
+ * drop the worker (compaction.md 7).
+ */
+public enum Admission {
+    /** Execute it: an error from now on is one of the execution. */
+    EXECUTE,
+    /** Of a later version than ours: 501. */
+    NEWER_VERSION,
+    /** Needs work that is not built: 501. */
+    NOT_BUILT;
+
+    /** The version of requests that is executed; older ones fail when executed. */
+    public static final long COMPACTOR_VERSION = 3;
+
+    /** The body of a 501. */
+    public static final String INCOMPATIBLE = "incompatible compactor version (" + COMPACTOR_VERSION + ")";
+
+    /** Decides about a request. */
+    public static Admission of(CompactionRequest request) {
+        if (request.compactorVersion() > COMPACTOR_VERSION) {
+            return NEWER_VERSION;
+        }
+        // an older version fails as such, whatever it asks for
+        return request.compactorVersion() == COMPACTOR_VERSION && !isBuilt(request.type()) ? NOT_BUILT : EXECUTE;
+    }
+
+    /** Whether a request can be executed: row work, and what touches no columnar, vector or full text content. */
+    static boolean isBuilt(CompactionType type) {
+        return switch (type) {
+            case Unknown unknown -> true;
+            case Major major -> true;
+            case L0 l0 -> true;
+            case L1Plus l1Plus -> true;
+            case InPlaceWithColumnar t ->
+                t.ftsTasks().isEmpty()
+                        && (t.colFileIds().isEmpty()
+                                || t.schemaFileId() == 0
+                                || t.columnarTableIds().length == 0);
+            case Columnar t -> isBuilt(t);
+            case ColumnarMajor t ->
+                t.snapVersion() == 0
+                        || t.tableIdsToAdd().length == 0
+                                && (t.tableIdsToClear().length == 0
+                                        || t.oldColumnarTables().isEmpty());
+            case VectorIndex t -> t.colFileIds().isEmpty();
+            case FtsCreateL0 t -> t.ftsIndexes().isEmpty() || t.colL0FileIds().length == 0;
+            case FtsAddIndex t -> t.ftsIndexesToAdd().isEmpty() || t.colFileIds().isEmpty();
+            case FtsCompactL0 t -> t.l0FileIds().length == 0 && t.l1FileIds().length == 0;
+            case FtsCompactL2 t -> t.l2FileIds().length < 2;
+            case FtsCleanup cleanup -> true;
+        };
+    }
+
+    private static boolean isBuilt(Columnar t) {
+        if (!t.sourceRowFiles().isEmpty() || t.level() == 0 || t.level() == 2) {
+            return t.columnarTableIds().length == 0;
+        }
+        // level 1: without an L1 file nothing changes; an empty list of tables means those of the schema
+        return t.level() != 1
+                || t.sourceColumnarFiles().stream().noneMatch(file -> file.level() == 1);
+    }
+
+    /**
+     * Bytes to take from the memory limiter at once: twice the input (compaction.md 1.2), or less.
+     *
+     * @param inputBytes  what the request says, unsigned
+     * @param windowBytes most bytes to take for one compaction; 0: no bound
+     * @return at least 0; -1 if twice the input is more than can be counted, which is refused
+     */
+    public static long admissionBytes(long inputBytes, long windowBytes) {
+        boolean overflows = inputBytes < 0 || inputBytes > Long.MAX_VALUE / 2;
+        if (windowBytes > 0) {
+            return overflows ? windowBytes : Math.min(2 * inputBytes, windowBytes);
+        }
+        return overflows ? -1 : 2 * inputBytes;
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of remote compactions. */
+package io.coplane.compaction;
