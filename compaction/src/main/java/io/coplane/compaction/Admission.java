@@ -52,9 +52,7 @@ public enum Admission {
             case L1Plus l1Plus -> true;
             case InPlaceWithColumnar t ->
                 t.ftsTasks().isEmpty()
-                        && (t.colFileIds().isEmpty()
-                                || t.schemaFileId() == 0
-                                || t.columnarTableIds().length == 0);
+                        && (t.colFileIds().isEmpty() || t.schemaFileId() == 0 || t.columnarTableIds().length == 0);
             case Columnar t -> isBuilt(t);
             case ColumnarMajor t ->
                 t.snapVersion() == 0
@@ -63,7 +61,8 @@ public enum Admission {
                                         || t.oldColumnarTables().isEmpty());
             case VectorIndex t -> t.colFileIds().isEmpty();
             case FtsCreateL0 t -> t.ftsIndexes().isEmpty() || t.colL0FileIds().length == 0;
-            case FtsAddIndex t -> t.ftsIndexesToAdd().isEmpty() || t.colFileIds().isEmpty();
+            case FtsAddIndex t ->
+                t.ftsIndexesToAdd().isEmpty() || t.colFileIds().isEmpty();
             case FtsCompactL0 t -> t.l0FileIds().length == 0 && t.l1FileIds().length == 0;
             case FtsCompactL2 t -> t.l2FileIds().length < 2;
             case FtsCleanup cleanup -> true;
@@ -75,8 +74,7 @@ public enum Admission {
             return t.columnarTableIds().length == 0;
         }
         // level 1: without an L1 file nothing changes; an empty list of tables means those of the schema
-        return t.level() != 1
-                || t.sourceColumnarFiles().stream().noneMatch(file -> file.level() == 1);
+        return t.level() != 1 || t.sourceColumnarFiles().stream().noneMatch(file -> file.level() == 1);
     }
 
     /**

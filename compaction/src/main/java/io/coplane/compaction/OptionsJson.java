@@ -98,8 +98,9 @@ final class OptionsJson {
         String name = value.isTextual() ? value.textValue() : "";
         return switch (name) {
             case "none", "crc32c", "crc32" -> name;
-            default -> throw JsonFields.bad("unknown variant, expected one of `none`, `crc32c`, `crc32`: "
-                    + "field=checksum-type");
+            default ->
+                throw JsonFields.bad(
+                        "unknown variant, expected one of `none`, `crc32c`, `crc32`: " + "field=checksum-type");
         };
     }
 

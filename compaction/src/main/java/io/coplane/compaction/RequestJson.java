@@ -320,7 +320,6 @@ final class RequestJson {
 
     private static TableIndex tableIndex(JsonNode node) {
         JsonNode pair = JsonFields.tuple(node, 2, "table and index");
-        return new TableIndex(
-                JsonFields.i64(pair.get(0), "table id"), JsonFields.i64(pair.get(1), "index id"));
+        return new TableIndex(JsonFields.i64(pair.get(0), "table id"), JsonFields.i64(pair.get(1), "index id"));
     }
 }

@@ -132,8 +132,8 @@ final class RequestJsonTest {
             ((ObjectNode) cut.get(variant)).remove(name);
             assertThatThrownBy(() -> parse(request(cut.toString())))
                     .as(name)
-                    .isInstanceOfSatisfying(CoplaneException.class, e -> assertThat(e.code())
-                            .isEqualTo(ErrorCode.BAD_REQUEST_BODY))
+                    .isInstanceOfSatisfying(
+                            CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_REQUEST_BODY))
                     .hasMessageContaining("missing field `" + name + "`");
         }
     }
@@ -151,8 +151,12 @@ final class RequestJsonTest {
 
     private static void addUnknown(JsonNode node) {
         node.forEach(RequestJsonTest::addUnknown);
-        boolean isMap = node.size() > 0 && node.fieldNames().hasNext() && "0".equals(node.fieldNames().next());
-        boolean isVariant = node.size() == 1 && node.isObject() && !node.has("compaction-tp")
+        boolean isMap = node.size() > 0
+                && node.fieldNames().hasNext()
+                && "0".equals(node.fieldNames().next());
+        boolean isVariant = node.size() == 1
+                && node.isObject()
+                && !node.has("compaction-tp")
                 && Character.isUpperCase(node.fieldNames().next().charAt(0));
         if (node.isObject() && !isMap && !isVariant) {
             ((ObjectNode) node).putObject("later-field").put("x", 1);
@@ -189,7 +193,8 @@ final class RequestJsonTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"\"1.5KiB\"", "\"1536\"", "1536", "\"1.5K\"", "\"1.5kb\"", "\"1536B\"", "\"0.0014648438 MiB\""})
+    @ValueSource(
+            strings = {"\"1.5KiB\"", "\"1536\"", "1536", "\"1.5K\"", "\"1.5kb\"", "\"1536B\"", "\"0.0014648438 MiB\""})
     void readsSizesWithUnits(String size) {
         var type = (CompactionType.FtsCompactL2) parse(request("{\"FtsCompactL2\":{\"lp_key\":[],\"l2_file_ids\":[],"
                         + "\"build_options\":{\"min-l2-lp-size\":" + size + "}}}"))

@@ -29,6 +29,22 @@ public final class BlobFetcher {
      */
     public MemorySegment fetch(BlobReader from, BlobRef ref) {
         long at = Integer.toUnsignedLong(ref.offset());
+        checkBounds(from, ref);
+        return fetch(from, ref, from.bytes(), at);
+    }
+
+    /**
+     * The value that a reference stands for, given its record.
+     *
+     * @param record bytes of the file from {@link BlobRef#offset} on, {@link StreamedFiles#recordBytes} of them
+     */
+    public MemorySegment fetch(BlobReader from, BlobRef ref, MemorySegment record) {
+        checkBounds(from, ref);
+        return fetch(from, ref, record, 0);
+    }
+
+    private static void checkBounds(BlobReader from, BlobRef ref) {
+        long at = Integer.toUnsignedLong(ref.offset());
         if (ref.fileId() != from.fileId()) {
             throw FileErrors.of(
                     ErrorCode.FILE_MISMATCH,
@@ -38,17 +54,22 @@ public final class BlobFetcher {
                     null);
         }
         long stored = Integer.toUnsignedLong(ref.storedBytes());
-        long dataAt = at + BlobReader.RECORD_HEADER_BYTES;
-        if (dataAt + stored > from.metaOffset()) {
+        if (at + BlobReader.RECORD_HEADER_BYTES + stored > from.metaOffset()) {
             throw FileErrors.format(from.file(), at, "blob is out of bounds: storedBytes=" + stored);
         }
-        MemorySegment bytes = from.bytes();
-        long recorded = bytes.get(Layouts.LE_INT, at + Integer.BYTES) & 0xFFFF_FFFFL;
+    }
+
+    /** @param position of the record in {@code bytes} */
+    private MemorySegment fetch(BlobReader from, BlobRef ref, MemorySegment bytes, long position) {
+        long at = Integer.toUnsignedLong(ref.offset());
+        long stored = Integer.toUnsignedLong(ref.storedBytes());
+        long dataAt = position + BlobReader.RECORD_HEADER_BYTES;
+        long recorded = bytes.get(Layouts.LE_INT, position + Integer.BYTES) & 0xFFFF_FFFFL;
         if (recorded != stored) {
             throw FileErrors.format(
                     from.file(), at, "blob has another length: storedBytes=" + stored + " recorded=" + recorded);
         }
-        verify(from, at, dataAt, stored);
+        verify(from, at, bytes, position, stored);
         if (stored == 0) {
             return EMPTY;
         }
@@ -86,13 +107,14 @@ public final class BlobFetcher {
         return value.atLeast(length).asSlice(0, length);
     }
 
-    private static void verify(BlobReader from, long at, long dataAt, long stored) {
+    private static void verify(BlobReader from, long at, MemorySegment bytes, long position, long stored) {
         if (from.checksum() == ChecksumType.NONE) {
             return; // what is stored then is not looked at
         }
-        int expected = from.bytes().get(Layouts.LE_INT, at);
+        int expected = bytes.get(Layouts.LE_INT, position);
+        long dataAt = position + BlobReader.RECORD_HEADER_BYTES;
         Checksum checksum = Formats.checksum(from.checksum());
-        if (Formats.compute(from.bytes(), dataAt, dataAt + stored, checksum) != expected) {
+        if (Formats.compute(bytes, dataAt, dataAt + stored, checksum) != expected) {
             throw FileErrors.checksum(from.file(), at, "Invalid checksum blob checksum mismatch");
         }
     }

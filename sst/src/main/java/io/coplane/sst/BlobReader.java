@@ -44,7 +44,7 @@ public final class BlobReader {
     static final String SMALLEST = "smallest_key";
     static final String BIGGEST = "biggest_key";
 
-    private final MemorySegment bytes;
+    private final MemorySegment bytes; // null: values come with their records
     private final long fileId;
     private final String file;
     private final long indexOffset;
@@ -57,8 +57,12 @@ public final class BlobReader {
     private final byte[] smallest;
     private final byte[] biggest;
 
-    private BlobReader(MemorySegment bytes, long fileId, ShardKey shardKey) {
-        this.bytes = bytes;
+    /**
+     * @param whole  the file; null if only its tail is held
+     * @param bytes  the file from {@code tailAt} on: at least properties and footer
+     */
+    private BlobReader(MemorySegment whole, MemorySegment bytes, long tailAt, long fileId, ShardKey shardKey) {
+        this.bytes = whole;
         this.fileId = fileId;
         this.file = Formats.blobName(fileId);
         if (bytes.byteSize() < FOOTER_BYTES) {
@@ -78,14 +82,14 @@ public final class BlobReader {
         compression =
                 CompressionType.of(bytes.get(Layouts.BYTE, at + COMPRESSION_AT) & 0xFF, file, at + COMPRESSION_AT);
         checksum = ChecksumType.of(bytes.get(Layouts.BYTE, at + CHECKSUM_AT) & 0xFF, file, at + CHECKSUM_AT);
-        if (indexOffset > propertiesOffset || propertiesOffset > at) {
+        if (indexOffset > propertiesOffset || propertiesOffset > tailAt + at || propertiesOffset < tailAt) {
             throw FileErrors.format(file, at, "sections of the footer don't follow each other");
         }
         byte[] least = new byte[0];
         byte[] greatest = new byte[0];
         int version = 0;
         boolean encrypted = false;
-        var properties = new TableProperties.Parser(bytes, propertiesOffset, at, file);
+        var properties = new TableProperties.Parser(bytes, propertiesOffset - tailAt, at, file);
         while (properties.next()) {
             switch (properties.name) {
                 case SMALLEST -> least = Bytes.trim(properties.bytesValue());
@@ -121,7 +125,17 @@ public final class BlobReader {
      */
     public static BlobReader open(MemorySegment bytes, long fileId, ShardKey key) {
         Formats.requireNative(bytes);
-        return new BlobReader(bytes, fileId, key);
+        return new BlobReader(bytes, bytes, 0, fileId, key);
+    }
+
+    /** Opens a file of which only the end is held, from {@code tailAt} on: at least properties and footer. */
+    static BlobReader openTail(MemorySegment tail, long tailAt, long fileId, ShardKey key) {
+        return new BlobReader(null, tail, tailAt, fileId, key);
+    }
+
+    /** Offset of the properties, as the footer at the end of these bytes says; not checked. */
+    static long propertiesOffset(MemorySegment tail) {
+        return tail.get(Layouts.LE_INT, tail.byteSize() - FOOTER_BYTES + PROPERTIES_AT) & 0xFFFF_FFFFL;
     }
 
     /**

@@ -31,9 +31,22 @@ final class BlockLoader {
         long from = start;
         long to = index.end(block);
         MemorySegment stored = table.bytes;
+        BlockStream stream = table.stream(old);
+        if (stream != null) {
+            stored = stream.block(block);
+            to -= from;
+            from = 0;
+        }
         NativeScratch body = old ? oldBody : mainBody;
         if (table.key != null) {
-            stored = decrypt(table, index, block, table.compression == CompressionType.NONE ? body : plain);
+            stored = decrypt(
+                    table,
+                    index,
+                    block,
+                    stored,
+                    from,
+                    to - from,
+                    table.compression == CompressionType.NONE ? body : plain);
             to -= from;
             from = 0;
         }
@@ -59,14 +72,19 @@ final class BlockLoader {
         }
     }
 
-    private MemorySegment decrypt(BlockTable table, BlockIndex index, int block, NativeScratch into) {
+    private MemorySegment decrypt(
+            BlockTable table,
+            BlockIndex index,
+            int block,
+            MemorySegment stored,
+            long at,
+            long length,
+            NativeScratch into) {
         if (cipher == null) {
             cipher = new BlockCipher();
         }
-        long start = index.start(block);
-        long length = index.end(block) - start;
         MemorySegment clear = into.atLeast(length);
-        cipher.decrypt(table.key, index.originFileId(block), (int) start, table.bytes, start, length, clear);
+        cipher.decrypt(table.key, index.originFileId(block), (int) index.start(block), stored, at, length, clear);
         return clear;
     }
 

@@ -3,6 +3,8 @@ package io.coplane.sst;
 import io.coplane.nativecache.memory.Layouts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 
 /**
  * One L0 file: a table for each column family that has rows, or a split L0 file with the write family only (sst.md 6).
@@ -31,7 +33,7 @@ public final class L0Reader {
     private final byte[] smallest;
     private final byte[] biggest;
 
-    private L0Reader(long fileId, long byteSize, long snapVersion, SstReader[] families) {
+    L0Reader(long fileId, long byteSize, long snapVersion, SstReader[] families) {
         this.fileId = fileId;
         this.byteSize = byteSize;
         this.snapVersion = snapVersion;
@@ -82,42 +84,71 @@ public final class L0Reader {
             throw FileErrors.truncated(file, 0, "Invalid file size");
         }
         long tail = size - TAIL_BYTES;
-        int magic = bytes.get(Layouts.LE_INT, tail + MAGIC_AT);
         var families = new SstReader[Formats.CF_COUNT];
-        if (magic == Formats.SPLIT_L0_MAGIC) {
+        if (isSplit(bytes, tail)) {
             SstReader write = SstReader.open(bytes, 0, size, fileId, 0, key);
             families[0] = write;
             return new L0Reader(fileId, size, write.properties().snapVersion(), families);
         }
-        if (magic != Formats.SST_MAGIC) {
+        long[] bounds = bounds(bytes, tail, tail, file);
+        boolean any = false;
+        for (int cf = 0; cf < wanted; cf++) {
+            if (bounds[cf] < bounds[cf + 1]) {
+                families[cf] = SstReader.open(bytes, bounds[cf], bounds[cf + 1], fileId, 0, key);
+                any = true;
+            }
+        }
+        return any ? new L0Reader(fileId, size, snapVersion(bytes, tail), families) : null;
+    }
+
+    /** Whether the file that ends with the tail at {@code at} is a split one. */
+    static boolean isSplit(MemorySegment bytes, long at) {
+        return bytes.get(Layouts.LE_INT, at + MAGIC_AT) == Formats.SPLIT_L0_MAGIC;
+    }
+
+    static long snapVersion(MemorySegment bytes, long at) {
+        return bytes.get(Layouts.LE_LONG, at + SNAP_VERSION_AT);
+    }
+
+    /**
+     * Where the families are: one begins where the one before it ends.
+     *
+     * @param at   of the tail in {@code bytes}
+     * @param tail offset of the tail in the file
+     * @return of families 0 to 2 the start, and the end of the last one
+     */
+    static long[] bounds(MemorySegment bytes, long at, long tail, String file) {
+        if (bytes.get(Layouts.LE_INT, at + MAGIC_AT) != Formats.SST_MAGIC) {
             throw FileErrors.format(file, tail + MAGIC_AT, "Invalid magic number");
         }
-        if (bytes.get(Layouts.LE_INT, tail + FAMILIES_AT) != Formats.CF_COUNT) {
+        if (bytes.get(Layouts.LE_INT, at + FAMILIES_AT) != Formats.CF_COUNT) {
             throw FileErrors.format(
                     file,
                     tail + FAMILIES_AT,
                     "L0 file with another number of families: families="
-                            + Integer.toUnsignedString(bytes.get(Layouts.LE_INT, tail + FAMILIES_AT)));
+                            + Integer.toUnsignedString(bytes.get(Layouts.LE_INT, at + FAMILIES_AT)));
         }
-        boolean any = false;
+        long[] bounds = new long[Formats.CF_COUNT + 1];
+        bounds[Formats.CF_COUNT] = tail;
         for (int cf = 0; cf < Formats.CF_COUNT; cf++) {
-            long start = bytes.get(Layouts.LE_INT, tail + 4L * cf) & 0xFFFF_FFFFL;
-            long end =
-                    cf + 1 < Formats.CF_COUNT ? bytes.get(Layouts.LE_INT, tail + 4L * (cf + 1)) & 0xFFFF_FFFFL : tail;
-            if (start > end || end > tail) {
+            bounds[cf] = bytes.get(Layouts.LE_INT, at + 4L * cf) & 0xFFFF_FFFFL;
+        }
+        for (int cf = 0; cf < Formats.CF_COUNT; cf++) {
+            if (bounds[cf] > bounds[cf + 1] || bounds[cf + 1] > tail) {
                 throw FileErrors.format(file, tail + 4L * cf, "offset of a family is out of bounds: family=" + cf);
             }
-            if (cf < wanted && start < end) {
-                families[cf] = SstReader.open(bytes, start, end, fileId, 0, key);
-                any = true;
-            }
         }
-        return any ? new L0Reader(fileId, size, bytes.get(Layouts.LE_LONG, tail + SNAP_VERSION_AT), families) : null;
+        return bounds;
     }
 
     /** The table of a family; null if it has no rows or was not opened. */
     public SstReader family(ColumnFamily family) {
         return families[family.ordinal()];
+    }
+
+    /** The tables of all families opened. */
+    public List<SstReader> families() {
+        return Arrays.stream(families).filter(Objects::nonNull).toList();
     }
 
     /** File id. */

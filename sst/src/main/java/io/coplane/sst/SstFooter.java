@@ -48,14 +48,19 @@ record SstFooter(
         if (end - start < BYTES) {
             throw FileErrors.truncated(file, start, "Invalid file size");
         }
-        long at = end - BYTES;
+        return readAt(bytes, end - BYTES, start, end, file);
+    }
+
+    /** As the other one, for bytes that are a part of the file: the footer is at {@code at} in them. */
+    static SstFooter readAt(MemorySegment bytes, long at, long start, long end, String file) {
+        long footerAt = end - BYTES;
         int magic = bytes.get(Layouts.LE_INT, at + MAGIC_AT);
         if (magic != Formats.SST_MAGIC && magic != Formats.SPLIT_L0_MAGIC) {
-            throw FileErrors.format(file, at + MAGIC_AT, "Invalid magic number");
+            throw FileErrors.format(file, footerAt + MAGIC_AT, "Invalid magic number");
         }
         int format = bytes.get(Layouts.LE_SHORT, at + FORMAT_AT);
         if (format != Formats.TABLE_FORMAT) {
-            throw FileErrors.format(file, at + FORMAT_AT, "unknown table format version " + (format & 0xFFFF));
+            throw FileErrors.format(file, footerAt + FORMAT_AT, "unknown table format version " + (format & 0xFFFF));
         }
         var footer = new SstFooter(
                 start,
@@ -64,17 +69,18 @@ record SstFooter(
                 start + unsigned(bytes, at + OLD_INDEX_AT),
                 start + unsigned(bytes, at + FILTER_AT),
                 start + unsigned(bytes, at + PROPERTIES_AT),
-                at,
-                CompressionType.of(bytes.get(Layouts.BYTE, at + COMPRESSION_AT) & 0xFF, file, at + COMPRESSION_AT),
-                ChecksumType.of(bytes.get(Layouts.BYTE, at + CHECKSUM_AT) & 0xFF, file, at + CHECKSUM_AT),
+                footerAt,
+                CompressionType.of(
+                        bytes.get(Layouts.BYTE, at + COMPRESSION_AT) & 0xFF, file, footerAt + COMPRESSION_AT),
+                ChecksumType.of(bytes.get(Layouts.BYTE, at + CHECKSUM_AT) & 0xFF, file, footerAt + CHECKSUM_AT),
                 magic);
         boolean ascending = footer.oldDataOffset <= footer.indexOffset
                 && footer.indexOffset <= footer.oldIndexOffset
                 && footer.oldIndexOffset <= footer.filterOffset
                 && footer.filterOffset <= footer.propertiesOffset
-                && footer.propertiesOffset <= at;
+                && footer.propertiesOffset <= footerAt;
         if (!ascending) {
-            throw FileErrors.format(file, at, "sections of the footer don't follow each other");
+            throw FileErrors.format(file, footerAt, "sections of the footer don't follow each other");
         }
         return footer;
     }

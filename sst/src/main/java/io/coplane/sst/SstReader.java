@@ -5,6 +5,7 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.UnaryOperator;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
@@ -95,6 +96,61 @@ public final class SstReader {
                 properties.maxTs(),
                 asksFilter(properties, level) ? filter : null);
         return new SstReader(fileId, footer, properties, filter, blocks);
+    }
+
+    /**
+     * Opens a table whose blocks are read later.
+     *
+     * @param indexes    of the file, from the index to the filter
+     * @param properties of the file, from the properties to the footer
+     * @param stream     has the table's blocks streamed
+     */
+    static SstReader openStreamed(
+            SstFooter footer,
+            MemorySegment indexes,
+            MemorySegment properties,
+            long tableBytes,
+            long fileId,
+            ShardKey key,
+            UnaryOperator<BlockTable> stream) {
+        String file = Formats.sstName(fileId);
+        ChecksumType checksum = footer.checksum();
+        Formats.verifySection(properties, 0, properties.byteSize(), checksum, file, "properties");
+        TableProperties read = TableProperties.read(
+                properties, Formats.CHECKSUM_BYTES, properties.byteSize(), file, fileId, tableBytes);
+        long indexBytes = footer.oldIndexOffset() - footer.indexOffset();
+        Formats.verifySection(indexes, 0, indexBytes, checksum, file, "index");
+        BlockIndex index = BlockIndex.open(
+                indexes, Formats.CHECKSUM_BYTES, indexBytes, footer.tableStart(), footer.oldDataOffset(), file);
+        if (index.count() == 0) {
+            throw FileErrors.format(file, footer.indexOffset(), "table without blocks");
+        }
+        Formats.verifySection(indexes, indexBytes, indexes.byteSize(), checksum, file, "old index");
+        BlockIndex oldIndex = BlockIndex.open(
+                indexes,
+                indexBytes + Formats.CHECKSUM_BYTES,
+                indexes.byteSize(),
+                footer.oldDataOffset(),
+                footer.indexOffset(),
+                file);
+        BlockTable blocks = new BlockTable(
+                MemorySegment.NULL,
+                file,
+                index,
+                oldIndex,
+                footer.compression(),
+                checksum,
+                fileKey(read, key, file, footer.propertiesOffset()),
+                read.smallest(),
+                read.biggest(),
+                read.maxTs(),
+                null);
+        return new SstReader(fileId, footer, read, null, stream.apply(blocks));
+    }
+
+    /** Frees what a streamed table has read; without effect on others. Its cursors are done. */
+    public void release() {
+        blocks.release();
     }
 
     private static SecretKeySpec fileKey(TableProperties properties, ShardKey key, String file, long offset) {

@@ -215,6 +215,10 @@ public final class TableCursor {
             return;
         }
         block = -1;
+        if (t != table) {
+            tables[table].release();
+            oldBlock = -1; // its bytes may be gone
+        }
         loader.load(tables[t], false, b, main);
         int prefix = main.prefixLength;
         if (key.length < prefix + BlockView.KEY_SLACK_BYTES) {

@@ -43,10 +43,11 @@ final class HouseRulesTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "nativecache | types sst snapshot cop engine worker proto",
-                "types | sst snapshot cop engine worker",
-                "sst | snapshot cop engine worker",
-                "snapshot | cop engine worker",
+                "nativecache | types sst snapshot compaction cop engine worker proto",
+                "types | sst snapshot compaction cop engine worker",
+                "sst | snapshot compaction cop engine worker",
+                "snapshot | compaction cop engine worker",
+                "compaction | snapshot cop engine worker",
                 "cop | engine worker",
                 "engine | worker"
             })
@@ -94,7 +95,14 @@ final class HouseRulesTest {
                 .resideOutsideOfPackage("io.coplane.worker..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.netty..", "com.fasterxml..", "picocli..")
+                .resideInAnyPackage("io.netty..", "picocli..")
+                .check(classes);
+        noClasses()
+                .that()
+                .resideOutsideOfPackages("io.coplane.worker..", "io.coplane.compaction..") // whose requests are JSON
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("com.fasterxml..")
                 .check(classes);
     }
 

@@ -1,0 +1,148 @@
+package io.coplane.compaction;
+
+import io.coplane.compaction.CompactionType.InPlaceWithColumnar;
+import io.coplane.compaction.CompactionType.LeveledFile;
+import io.coplane.compaction.CompactionType.RowFile;
+import io.coplane.compaction.CompactionType.Spec;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.enginepb.ColumnarDelete;
+import io.coplane.proto.enginepb.TableChange;
+import io.coplane.proto.enginepb.TableDelete;
+import io.coplane.sst.ColumnFamily;
+import io.coplane.sst.L0Builder;
+import io.coplane.sst.L0Reader;
+import io.coplane.sst.SstBuilder;
+import io.coplane.sst.SstFile;
+import io.coplane.sst.SstOptions;
+import io.coplane.sst.SstReader;
+import io.coplane.sst.TableCursor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Rewrites files one to one through a filter (compaction.md 3.7): all versions of what passes are copied unchanged, references to blobs as well.
+ * Borrows its job. One thread.
+ */
+final class InPlaceJob {
+    /** Decides about one entry. Called per entry: one receiver a job. */
+    private interface Filter {
+        boolean keeps(TableCursor entry, boolean isLock);
+    }
+
+    private final Job job;
+    private final InPlaceWithColumnar request;
+    private final int keyspaceBytes;
+
+    InPlaceJob(Job job, InPlaceWithColumnar request, int keyspaceBytes) {
+        this.job = job;
+        this.request = request;
+        this.keyspaceBytes = keyspaceBytes;
+    }
+
+    void run(ChangeSet.Builder to) {
+        TableChange.Builder change;
+        switch (request.spec()) {
+            case Spec.DestroyRange destroy -> {
+                change = to.getDestroyRangeBuilder();
+                DeletePrefixes prefixes = DeletePrefixes.parse(destroy.prefixes(), keyspaceBytes);
+                rewriteRows(
+                        change,
+                        (entry, isLock) -> job.bounds.contains(entry.keyBytes(), entry.keyLength())
+                                && !prefixes.covers(entry.keyBytes(), entry.keyLength()));
+            }
+            case Spec.TruncateTs truncate -> {
+                change = to.getTruncateTsBuilder();
+                rewriteRows(
+                        change, (entry, isLock) -> isLock || Long.compareUnsigned(entry.version(), truncate.ts()) <= 0);
+            }
+            case Spec.TrimOverBound trim -> {
+                change = to.getTrimOverBoundBuilder();
+                rewriteRows(change, (entry, isLock) -> job.bounds.contains(entry.keyBytes(), entry.keyLength()));
+            }
+            case Spec.Unknown unknown ->
+                throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "unknown in-place compaction");
+        }
+        for (LeveledFile file : request.colFileIds()) {
+            change.addColumnarDeletes(
+                    ColumnarDelete.newBuilder().setID(file.fileId()).setLevel((int) file.level()));
+        }
+    }
+
+    private void rewriteRows(TableChange.Builder change, Filter filter) {
+        // all are opened first: a missing or broken one shows before anything is written
+        var l0s = job.openL0s(ids(true)).iterator();
+        var tables = job.openTables(ids(false)).iterator();
+        for (RowFile file : request.fileIds()) {
+            long newId = job.ids.next();
+            change.addTableDeletes(TableDelete.newBuilder()
+                    .setID(file.fileId())
+                    .setLevel((int) file.level())
+                    .setCF((int) file.cf()));
+            SstFile written = file.level() == 0
+                    ? rewrite(l0s.next(), newId, filter)
+                    : rewrite(tables.next(), file, newId, filter);
+            if (written != null) {
+                change.addTableCreates(Rows.create(written, file.level(), file.cf()));
+                change.addFileIdsMap(file.fileId()).addFileIdsMap(newId);
+            }
+        }
+    }
+
+    private long[] ids(boolean l0) {
+        return request.fileIds().stream()
+                .filter(file -> (file.level() == 0) == l0)
+                .mapToLong(RowFile::fileId)
+                .toArray();
+    }
+
+    /** @return null if nothing is left */
+    private SstFile rewrite(L0Reader from, long newId, Filter filter) {
+        SstOptions options = job.tableOptions(request.blockSize(), io.coplane.sst.CompressionType.NONE);
+        try (var builder = new L0Builder(options, newId, from.snapVersion(), job.guard)) {
+            for (ColumnFamily family : ColumnFamily.values()) {
+                SstReader table = from.family(family);
+                if (table != null) {
+                    copy(table, builder.family(family), filter, family == ColumnFamily.LOCK);
+                }
+            }
+            return builder.isEmpty() ? null : Rows.upload(job, FileKind.SST, builder::finish);
+        }
+    }
+
+    /** Unlike the reference's, a rewritten lock file still says which lock is the newest (compaction.md 3.7). */
+    private SstFile rewrite(SstReader from, RowFile file, long newId, Filter filter) {
+        boolean isLock = file.cf() == ColumnFamily.LOCK.number();
+        SstOptions options = job.tableOptions(request.blockSize(), from.compression());
+        try (var builder = new SstBuilder(options, newId, isLock, job.guard)) {
+            copy(from, builder, filter, isLock);
+            return builder.isEmpty() ? null : Rows.upload(job, FileKind.SST, builder::finish);
+        }
+    }
+
+    private void copy(SstReader from, SstBuilder to, Filter filter, boolean isLock) {
+        try (var scratch = new NativeArena(job.guard)) {
+            TableCursor cursor = from.cursor(false, scratch);
+            for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
+                job.inputEntries++;
+                if (filter.keeps(cursor, isLock)) {
+                    job.outputEntries++;
+                    to.add(cursor);
+                }
+            }
+        } finally {
+            from.release();
+        }
+    }
+
+    /** Ids of all inputs. */
+    static List<Long> inputs(InPlaceWithColumnar request) {
+        var ids = new ArrayList<Long>();
+        request.fileIds().forEach(file -> ids.add(file.fileId()));
+        request.colFileIds().forEach(file -> ids.add(file.fileId()));
+        return ids;
+    }
+}

@@ -1,0 +1,125 @@
+package io.coplane.compaction;
+
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.sst.CompressionType;
+import io.coplane.sst.L0Reader;
+import io.coplane.sst.ShardKey;
+import io.coplane.sst.SstOptions;
+import io.coplane.sst.SstReader;
+import io.coplane.sst.StreamedFiles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.LongFunction;
+
+/** What one compaction holds while it runs: its inputs, what it uploads, its memory. Owns them until closed. One thread. */
+final class Job implements AutoCloseable {
+    private static final int LEAST_PIECE_BYTES = 16 << 10;
+    private static final int MOST_PIECE_BYTES = 1 << 20;
+    private static final int PIECES_OF_A_SOURCE = 4;
+
+    /** Least and most block size that the builder takes. */
+    private static final long MOST_BLOCK_BYTES = 1 << 30;
+
+    final CompactionConfig config;
+    final ObjectStore store;
+    final MemoryGuard guard;
+    final ShardKey key; // null: no encryption
+    final ShardBounds bounds;
+    final OutputIds ids;
+    final NativeArena arena;
+    final Uploads uploads;
+    long inputEntries;
+    long outputEntries;
+    private final StreamedFiles files;
+    private final List<SstReader> opened = new ArrayList<>();
+
+    /** @param sources how many inputs are read at a time, which bounds what is read ahead of each */
+    Job(
+            CompactionConfig config,
+            ObjectStore store,
+            MemoryGuard guard,
+            ShardKey key,
+            ShardBounds bounds,
+            OutputIds ids,
+            int sources) {
+        this.config = config;
+        this.store = store;
+        this.guard = guard;
+        this.key = key;
+        this.bounds = bounds;
+        this.ids = ids;
+        arena = new NativeArena(guard);
+        uploads = new Uploads(store);
+        // a quarter of what was admitted: the rest is for outputs
+        long share = guard.admittedBytes() / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
+        int pieceBytes = Math.clamp(share, LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
+        files = new StreamedFiles(arena, guard, key, pieceBytes);
+    }
+
+    /** Opens table files of levels 1 to 3, in the order of the ids. */
+    List<SstReader> openTables(long[] fileIds) {
+        List<SstReader> tables = await(
+                fileIds, id -> StoreFile.find(store, FileKind.SST, id).thenCompose(file -> files.openSst(file, id)));
+        opened.addAll(tables);
+        return tables;
+    }
+
+    /** Opens L0 files, in the order of the ids. */
+    List<L0Reader> openL0s(long[] fileIds) {
+        List<L0Reader> tables = await(
+                fileIds, id -> StoreFile.find(store, FileKind.SST, id).thenCompose(file -> files.openL0(file, id)));
+        for (L0Reader table : tables) {
+            opened.addAll(table.families());
+        }
+        return tables;
+    }
+
+    StreamedFiles files() {
+        return files;
+    }
+
+    /** Begins all, waits for all, and only then fails if one failed: what is being read must not lose its memory. */
+    static <T> List<T> await(long[] fileIds, LongFunction<CompletableFuture<T>> open) {
+        var futures = new ArrayList<CompletableFuture<T>>(fileIds.length);
+        for (long id : fileIds) {
+            try {
+                futures.add(open.apply(id));
+            } catch (RuntimeException e) {
+                futures.add(CompletableFuture.failedFuture(e));
+            }
+        }
+        var results = new ArrayList<T>(fileIds.length);
+        CompletionException failure = null;
+        for (CompletableFuture<T> future : futures) {
+            try {
+                results.add(future.join());
+            } catch (CompletionException e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw Uploads.failure(failure);
+        }
+        return results;
+    }
+
+    SstOptions tableOptions(long blockBytes, CompressionType compression) {
+        // as in the reference a block size of 0 closes a block at every key
+        int block = (int) Math.clamp(blockBytes < 0 ? MOST_BLOCK_BYTES : blockBytes, 1, MOST_BLOCK_BYTES);
+        return new SstOptions(block, compression, config.zstdLevel(), config.checksum(), key);
+    }
+
+    @Override
+    public void close() {
+        uploads.close();
+        for (SstReader table : opened) {
+            table.release();
+        }
+        arena.close();
+    }
+}

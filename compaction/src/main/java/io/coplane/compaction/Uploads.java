@@ -1,0 +1,90 @@
+package io.coplane.compaction;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.sst.SstFile;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Files on their way to the store, while the next ones are built. Owns their memory. A failed upload shows at the next call; the others are waited
+ * for (compaction.md 3.3). One thread.
+ */
+final class Uploads implements AutoCloseable {
+    private static final int MOST_AT_A_TIME = 2;
+
+    private record Upload(CompletableFuture<Void> done, NativeArena arena) {}
+
+    private final ObjectStore store;
+    private final ArrayDeque<Upload> underWay = new ArrayDeque<>();
+    private int files;
+    private long bytes;
+
+    Uploads(ObjectStore store) {
+        this.store = store;
+    }
+
+    /** Begins an upload; waits for an earlier one if there are many. @param arena owns the file; taken */
+    void submit(FileKind kind, SstFile file, NativeArena arena) {
+        CompletableFuture<Void> done;
+        try {
+            done = store.put(kind, file.fileId(), file.bytes());
+        } catch (RuntimeException e) {
+            done = CompletableFuture.failedFuture(e);
+        }
+        underWay.add(new Upload(done, arena));
+        files++;
+        bytes += file.bytes().byteSize();
+        while (underWay.size() > MOST_AT_A_TIME) {
+            awaitFirst();
+        }
+    }
+
+    /** Waits for all. */
+    void awaitAll() {
+        while (!underWay.isEmpty()) {
+            awaitFirst();
+        }
+    }
+
+    private void awaitFirst() {
+        Upload upload = underWay.remove();
+        try {
+            upload.done().join();
+        } catch (CompletionException e) {
+            throw failure(e);
+        } finally {
+            upload.arena().close();
+        }
+    }
+
+    /** A failed future's failure as a typed one. */
+    static CoplaneException failure(CompletionException e) {
+        Throwable cause = e.getCause() == null ? e : e.getCause();
+        return cause instanceof CoplaneException typed
+                ? typed
+                : new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "store failed: " + cause, cause);
+    }
+
+    int files() {
+        return files;
+    }
+
+    long bytes() {
+        return bytes;
+    }
+
+    /** Waits for what is under way, whatever comes of it, and frees it. Idempotent. */
+    @Override
+    public void close() {
+        while (!underWay.isEmpty()) {
+            Upload upload = underWay.remove();
+            upload.done().handle((nothing, failure) -> nothing).join();
+            upload.arena().close();
+        }
+    }
+}

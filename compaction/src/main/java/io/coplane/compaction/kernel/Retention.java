@@ -1,0 +1,108 @@
+package io.coplane.compaction.kernel;
+
+import io.coplane.nativecache.memory.Layouts;
+import io.coplane.sst.ColumnFamily;
+import io.coplane.sst.TableCursor;
+import io.coplane.sst.ValueMeta;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Which versions a row compaction keeps (compaction.md 3.3): all above the safe point; of those at or below it the newest, unless that is a delete
+ * that nothing below needs. Hot: runs per entry. One thread.
+ *
+ * <pre>
+ * user meta of write and extra entries, 17 bytes: format (1), start ts (8), commit ts (8), little-endian
+ * </pre>
+ */
+public final class Retention {
+    private static final int USER_META_BYTES = 17;
+    private static final int START_TS_AT = 1;
+    private static final int COMMIT_TS_AT = START_TS_AT + Long.BYTES;
+
+    private final ColumnFamily family;
+    private final long safeTs;
+    private final boolean keepTombstone;
+
+    /**
+     * @param safeTs        unsigned
+     * @param keepTombstone whether a level below may hold versions that a delete hides
+     */
+    public Retention(ColumnFamily family, long safeTs, boolean keepTombstone) {
+        this.family = family;
+        this.safeTs = safeTs;
+        this.keepTombstone = keepTombstone;
+    }
+
+    /**
+     * Hands the entries that stay to a sink.
+     *
+     * @param start inner key, inclusive
+     * @param end   inner key, exclusive
+     * @return entries looked at
+     */
+    public long run(MergeCursor merge, byte[] start, byte[] end, EntrySink sink) {
+        long seen = 0;
+        boolean skip = false;
+        for (boolean more = merge.seek(start); more; more = merge.next()) {
+            TableCursor entry = merge.entry();
+            if (!merge.isSameKey()) {
+                if (entry.compareKey(end, 0, end.length) >= 0) {
+                    break;
+                }
+                if (seen > 0) {
+                    sink.beforeKey();
+                }
+                skip = false;
+            }
+            seen++;
+            if (skip) {
+                continue;
+            }
+            if (family != ColumnFamily.LOCK && Long.compareUnsigned(entry.version(), safeTs) > 0) {
+                sink.add(entry);
+                continue;
+            }
+            skip = true;
+            newestBelow(entry, sink);
+        }
+        return seen;
+    }
+
+    /** The newest version at or below the safe point; of a lock the newest at all. */
+    private void newestBelow(TableCursor entry, EntrySink sink) {
+        if ((entry.meta() & ValueMeta.DELETE) != 0) {
+            if (keepTombstone) {
+                sink.add(entry);
+            }
+            return;
+        }
+        if (entry.userMetaLength() == USER_META_BYTES) {
+            MemorySegment at = entry.valueSegment();
+            switch (family) {
+                case WRITE -> {
+                    // a delete of a transaction: an empty value
+                    if (entry.valueLength() == 0
+                            && isBelow(at.get(Layouts.LE_LONG, entry.userMetaOffset() + COMMIT_TS_AT))) {
+                        if (keepTombstone) {
+                            sink.addTombstone(entry);
+                        }
+                        return;
+                    }
+                }
+                case EXTRA -> {
+                    if (isBelow(at.get(Layouts.LE_LONG, entry.userMetaOffset() + START_TS_AT))) {
+                        return;
+                    }
+                }
+                case LOCK -> {
+                    // no rule: locks have no user meta
+                }
+            }
+        }
+        sink.add(entry);
+    }
+
+    private boolean isBelow(long ts) {
+        return Long.compareUnsigned(ts, safeTs) < 0;
+    }
+}

@@ -1,0 +1,156 @@
+package io.coplane.sst;
+
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.NativeArena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * The stored blocks of one kind of a table, read in pieces of whole blocks, one piece ahead of the reader. At most two pieces are held.
+ *
+ * <p>Owns the pieces until {@link #release}; may be used again afterwards. One thread, which waits for the store.
+ */
+final class BlockStream {
+    private final FileParts parts;
+    private final BlockIndex index;
+    private final String file;
+    private final int pieceBytes;
+    private final MemoryGuard guard;
+    private Piece current;
+    private Piece ahead;
+
+    /** @param pieceBytes least bytes of a piece if the blocks come to that; one block is read whole, whatever its size */
+    BlockStream(FileParts parts, BlockIndex index, String file, int pieceBytes, MemoryGuard guard) {
+        this.parts = parts;
+        this.index = index;
+        this.file = file;
+        this.pieceBytes = pieceBytes;
+        this.guard = guard;
+    }
+
+    /** Exactly the bytes of a block; valid until the next call. */
+    MemorySegment block(int block) {
+        if (current == null || !current.holds(block)) {
+            move(block);
+        }
+        long start = index.start(block);
+        return current.bytes.asSlice(start - current.start, index.end(block) - start);
+    }
+
+    private void move(int block) {
+        Piece wanted = ahead;
+        ahead = null;
+        Piece last = current;
+        current = null;
+        if (last != null) {
+            last.close();
+        }
+        if (wanted != null && !wanted.holds(block)) {
+            wanted.close();
+            wanted = null;
+        }
+        if (wanted != null && !wanted.tryAwait()) {
+            wanted = null; // there was no memory to read ahead; there may be some now
+        }
+        if (wanted == null) {
+            wanted = new Piece(block);
+            wanted.await();
+        }
+        current = wanted;
+        if (wanted.endBlock < index.count()) {
+            ahead = new Piece(wanted.endBlock);
+        }
+    }
+
+    /** Frees the pieces, waiting for reads under way. Idempotent. */
+    void release() {
+        Piece[] pieces = {current, ahead};
+        current = null;
+        ahead = null;
+        for (Piece piece : pieces) {
+            if (piece != null) {
+                piece.close();
+            }
+        }
+    }
+
+    private final class Piece {
+        private final int firstBlock;
+        private final int endBlock;
+        private final long start;
+        private final long end;
+        private final NativeArena arena = new NativeArena(guard);
+        private final CompletableFuture<MemorySegment> reading;
+        private MemorySegment bytes;
+
+        Piece(int first) {
+            firstBlock = first;
+            start = index.start(first);
+            int next = first + 1;
+            while (next < index.count() && index.end(next) - start <= pieceBytes) {
+                next++;
+            }
+            endBlock = next;
+            end = index.end(next - 1);
+            CompletableFuture<MemorySegment> future;
+            try {
+                future = parts.read(start, end, arena);
+            } catch (RuntimeException e) {
+                future = CompletableFuture.failedFuture(e);
+            }
+            reading = future;
+        }
+
+        boolean holds(int block) {
+            return block >= firstBlock && block < endBlock;
+        }
+
+        void await() {
+            try {
+                bytes = reading.join();
+            } catch (CompletionException e) {
+                arena.close();
+                throw failure(e);
+            }
+            if (bytes.byteSize() != end - start) {
+                long read = bytes.byteSize();
+                arena.close();
+                throw FileErrors.truncated(
+                        file, start, "read another number of bytes: bytes=" + read + " wanted=" + (end - start));
+            }
+        }
+
+        /** @return false if the memory limit refused; then it is closed */
+        boolean tryAwait() {
+            try {
+                await();
+                return true;
+            } catch (CoplaneException e) {
+                if (e.code() == ErrorCode.MEMORY_LIMIT) {
+                    return false;
+                }
+                throw e;
+            }
+        }
+
+        void close() {
+            try {
+                reading.join();
+            } catch (CompletionException e) {
+                // a piece that nobody asked for: its failure harms nobody
+            } finally {
+                arena.close();
+            }
+        }
+    }
+
+    /** The failure of a read as a typed error. */
+    static CoplaneException failure(CompletionException e) {
+        return e.getCause() instanceof CoplaneException typed
+                ? typed
+                : new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "read failed: " + e.getCause(), e);
+    }
+}
