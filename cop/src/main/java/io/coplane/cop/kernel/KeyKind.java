@@ -68,7 +68,7 @@ public enum KeyKind {
 
     private static int compareDecimals(DecimalColumn left, int i, DecimalColumn right, int j) {
         int header = left.headers()[i];
-        if (header == right.headers()[j] && (header & DecimalColumn.FLAT) != 0) {
+        if (((header ^ right.headers()[j]) & ~DecimalColumn.TAIL) == 0 && (header & DecimalColumn.FLAT) != 0) {
             return Long.compare(left.unscaled()[i], right.unscaled()[j]);
         }
         return DecimalColumns.compare(left, i, right, j, new DecimalColumns.Scratch());

@@ -52,6 +52,11 @@ public final class ChunkEncoder {
             encode(longs, type, out);
             return;
         }
+        if (evalType == EvalType.DATE_TIME && type.tp() == FieldType.TIMESTAMP) {
+            ColumnDecoder.decodeRawTimes(raw, type, context, longs);
+            encode(longs, type, out);
+            return;
+        }
         Column decoded = switch (evalType) {
             case INT, DATE_TIME, DURATION, ENUM, SET -> longs;
             case REAL -> doubles;

@@ -82,6 +82,18 @@ public final class ColumnDecoder {
         decodeIntegers(raw, type, DatumReader.DURATION_FLAGS, EvalType.DURATION, out);
     }
 
+    /** Times for chunks: as {@link #decode}, but what is no time fails with a message of its own. */
+    static void decodeRawTimes(RawColumn raw, FieldType type, EvalContext context, LongColumn out) {
+        decodeIntegers(raw, type, DatumReader.TIME_FLAGS, EvalType.DATE_TIME, out);
+        int fsp = fsp(type);
+        long[] values = out.values();
+        for (int row = 0; row < out.rows(); row++) {
+            if (!out.isNull(row)) {
+                values[row] = TimeCore.fromPacked(values[row], type.tp(), fsp, context);
+            }
+        }
+    }
+
     private static void decodeIntegers(
             RawColumn raw, FieldType type, int acceptedFlags, EvalType evalType, LongColumn out) {
         out.reset(raw.rows());

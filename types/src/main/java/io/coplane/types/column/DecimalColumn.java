@@ -16,11 +16,20 @@ public final class DecimalColumn extends Column {
     /** Header bit: negative (in both forms; a flat value's sign is also in its number). */
     public static final int NEGATIVE = 1 << 24;
 
+    /**
+     * Header bits: words behind those in use that the chunk encoding shows. They are filled where the value is not flat; in a flat row they follow
+     * from the value, see {@code DecimalColumns}.
+     */
+    public static final int TAIL = 15 << 25;
+
+    /** Position of {@link #TAIL}. */
+    public static final int TAIL_SHIFT = 25;
+
     private int[] headers = new int[0];
     private long[] unscaled = new long[0];
     private int[] words;
 
-    /** Header: bits 0-7 integer digits, 8-15 fraction digits, 16-23 result fraction digits, {@link #NEGATIVE}, {@link #FLAT}. */
+    /** Header: bits 0-7 integer digits, 8-15 fraction digits, 16-23 result fraction digits, {@link #NEGATIVE}, {@link #TAIL}, {@link #FLAT}. */
     public int[] headers() {
         return headers;
     }

@@ -7,7 +7,8 @@ import java.util.Arrays;
  * A decimal that is changed in place (expressions.md 5.4.1): at most 81 digits in nine words of nine digits.
  *
  * <p>Words 0 .. W(int) - 1 are the integer part, right-aligned to the point; the next W(frac) words are the fraction, left-aligned, the last one
- * padded with zeros. W(n) = ceil(n / 9). Words behind those mean nothing. One thread.
+ * padded with zeros. W(n) = ceil(n / 9). Words behind those mean nothing, but that the chunk encoding shows the first few of them after some
+ * products ({@link #tail}). One thread.
  */
 public final class Decimal {
     /** Words of a value. */
@@ -30,6 +31,12 @@ public final class Decimal {
     int fracCount;
     int resultFracCount;
     boolean negative;
+    /**
+     * Words behind those in use that the chunk encoding shows: the reference drops leading zero words of a product by moving the others, and what
+     * they were moved from stays.
+     */
+    int tail;
+
     final int[] words = new int[WORDS];
 
     private byte[] digits;
@@ -117,6 +124,7 @@ public final class Decimal {
         fracCount = fracDigits;
         resultFracCount = resultFracDigits;
         negative = false;
+        tail = 0;
         Arrays.fill(words, 0);
     }
 
@@ -126,6 +134,7 @@ public final class Decimal {
         fracCount = other.fracCount;
         resultFracCount = other.resultFracCount;
         negative = other.negative;
+        tail = other.tail;
         System.arraycopy(other.words, 0, words, 0, WORDS);
     }
 
@@ -138,6 +147,7 @@ public final class Decimal {
     /** Becomes an unsigned integer. */
     public void setUlong(long value) {
         negative = false;
+        tail = 0;
         fracCount = 0;
         resultFracCount = 0;
         int count = value >= 0 && value < BASE ? 1 : Long.compareUnsigned(value, (long) BASE * BASE) < 0 ? 2 : 3;

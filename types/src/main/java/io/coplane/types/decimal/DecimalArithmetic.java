@@ -7,6 +7,7 @@ final class DecimalArithmetic {
     /** {@code left + right}, where {@code rightNegative} stands for the sign of right; {@code out} is neither. */
     static DecimalStatus add(Decimal left, Decimal right, boolean rightNegative, Decimal out) {
         out.resultFracCount = Math.max(left.resultFracCount, right.resultFracCount);
+        out.tail = 0;
         if (left.negative == rightNegative) {
             return addMagnitudes(left, right, out);
         }
@@ -135,14 +136,22 @@ final class DecimalArithmetic {
         }
         clearFrom(out, intWords + fracWords);
         if (out.negative && allZero(out.words)) {
-            out.setZero(1, 0, resultFrac);
-        }
-        while (out.words[0] == 0 && out.intCount > Decimal.WORD_DIGITS) {
-            System.arraycopy(out.words, 1, out.words, 0, Decimal.WORDS - 1);
-            out.words[Decimal.WORDS - 1] = 0;
-            out.intCount -= Decimal.WORD_DIGITS;
+            out.setZero();
+        } else {
+            dropLeadingZeros(out, intWords + fracWords);
         }
         return status;
+    }
+
+    /** Moves {@code all} words to the front; the last ones stay where they were, too. */
+    private static void dropLeadingZeros(Decimal out, int all) {
+        int dropped = 0;
+        while (out.words[dropped] == 0 && out.intCount > Decimal.WORD_DIGITS) {
+            dropped++;
+            out.intCount -= Decimal.WORD_DIGITS;
+        }
+        System.arraycopy(out.words, dropped, out.words, 0, all - dropped);
+        out.tail = all - out.usedWords();
     }
 
     private static boolean allZero(int[] words) {

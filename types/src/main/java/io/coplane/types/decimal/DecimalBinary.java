@@ -260,9 +260,9 @@ public final class DecimalBinary {
                 target,
                 at,
                 value.intCount | value.fracCount << 8 | value.resultFracCount << 16 | (value.negative ? 1 << 24 : 0));
-        int used = value.usedWords();
+        int shown = value.usedWords() + value.tail;
         for (int i = 0; i < Decimal.WORDS; i++) {
-            LE_INT.set(target, at + Integer.BYTES * (i + 1), i < used ? value.words[i] : 0);
+            LE_INT.set(target, at + Integer.BYTES * (i + 1), i < shown ? value.words[i] : 0);
         }
         out.advance(CHUNK_BYTES);
     }

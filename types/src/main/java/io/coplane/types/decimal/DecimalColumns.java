@@ -111,8 +111,12 @@ public final class DecimalColumns {
         out.fracCount = fracCount(header);
         out.resultFracCount = resultFracCount(header);
         out.negative = isNegative(header);
+        out.tail = (header & DecimalColumn.TAIL) >>> DecimalColumn.TAIL_SHIFT;
         if (isFlat(header)) {
             spread(Math.abs(column.unscaled()[row]), out);
+            if (out.tail != 0) {
+                spreadTail(out);
+            }
         } else {
             System.arraycopy(column.words(), row * Decimal.WORDS, out.words, 0, Decimal.WORDS);
         }
@@ -139,15 +143,23 @@ public final class DecimalColumns {
         }
     }
 
+    /** As many leading zero words were dropped: what the words were moved from is still there. */
+    private static void spreadTail(Decimal out) {
+        int used = out.usedWords();
+        for (int i = used; i < used + out.tail; i++) {
+            out.words[i] = i < out.tail ? 0 : out.words[i - out.tail];
+        }
+    }
+
     /** Copies a value into a row, flat if it fits. */
     public static void store(Decimal value, DecimalColumn column, int row) {
         int header = DecimalColumn.header(value.intCount, value.fracCount, value.resultFracCount, value.negative);
-        long unscaled = unscaledOrMin(value);
+        long unscaled = value.tail == 0 ? unscaledOrMin(value) : Long.MIN_VALUE;
         if (unscaled != Long.MIN_VALUE) {
             column.headers()[row] = header | DecimalColumn.FLAT;
             column.unscaled()[row] = unscaled;
         } else {
-            column.headers()[row] = header;
+            column.headers()[row] = header | value.tail << DecimalColumn.TAIL_SHIFT;
             System.arraycopy(value.words, 0, column.words(), row * Decimal.WORDS, Decimal.WORDS);
         }
     }
@@ -434,13 +446,21 @@ public final class DecimalColumns {
                 || intWords + wordsOf(leftFrac) + wordsOf(rightFrac) > Decimal.WORDS) {
             return false;
         }
+        int kept = Math.min(intWords, Math.max(1, intWords(product, frac)));
+        int dropped = intWords - kept;
+        if (wordsOf(leftFrac) + wordsOf(rightFrac) != wordsOf(frac)) {
+            if (dropped > 1) {
+                return false;
+            }
+            dropped = 0; // the last word is zero, and it is the only one behind those in use
+        }
         int resultFrac = Math.min(resultFracCount(leftHeader) + resultFracCount(rightHeader), Decimal.MAX_FRACTION);
         boolean negative = isNegative(leftHeader) != isNegative(rightHeader);
         if (negative && product == 0) {
-            setFlat(out, row, 1, 0, resultFrac, false, 0);
+            setFlat(out, row, 1, 0, 0, false, 0);
         } else {
-            int kept = Math.min(intWords, Math.max(1, intWords(product, frac)));
             setFlat(out, row, kept * Decimal.WORD_DIGITS, frac, resultFrac, negative, product);
+            out.headers()[row] |= dropped << DecimalColumn.TAIL_SHIFT;
         }
         return true;
     }

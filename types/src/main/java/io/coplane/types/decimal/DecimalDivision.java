@@ -21,6 +21,7 @@ final class DecimalDivision {
         if (right.isZero()) {
             return null;
         }
+        out.tail = 0;
         int resultFrac = Math.min(left.resultFracCount + increment, Decimal.MAX_FRACTION);
         if (left.isZero()) {
             out.setZero(0, resultFrac, resultFrac);
@@ -63,6 +64,7 @@ final class DecimalDivision {
         if (right.isZero()) {
             return null;
         }
+        out.tail = 0;
         int resultFrac = Math.max(left.resultFracCount, right.resultFracCount);
         if (left.isZero()) {
             out.setZero(0, resultFrac, resultFrac);

@@ -30,6 +30,7 @@ final class DecimalRounding {
         if (frac >= value.fracCount) {
             if (intWords + fracWords > used) {
                 Arrays.fill(value.words, used, intWords + fracWords, 0);
+                value.tail = Math.max(0, value.tail - (intWords + fracWords - used));
             }
             value.fracCount = frac;
             value.resultFracCount = frac;
@@ -41,6 +42,7 @@ final class DecimalRounding {
     private static DecimalStatus cut(
             Decimal value, int frac, int fracWords, int used, RoundMode mode, DecimalStatus before) {
         DecimalStatus status = before;
+        value.tail = 0;
         int[] words = value.words;
         int intWords = value.intCount / Decimal.WORD_DIGITS;
         int kept = value.intCount + frac; // digits kept, counted from the start of the first word
@@ -112,6 +114,7 @@ final class DecimalRounding {
         if (count == 0) {
             return DecimalStatus.OK;
         }
+        value.tail = 0;
         byte[] digits = value.digitScratch();
         int intWords = value.intWords();
         int used = value.usedWords();

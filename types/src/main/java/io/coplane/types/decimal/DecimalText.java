@@ -1,8 +1,8 @@
 package io.coplane.types.decimal;
 
 import io.coplane.types.EvalException;
+import io.coplane.types.number.RealText;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /** Texts of decimals (expressions.md 5.4.2). */
 public final class DecimalText {
@@ -12,9 +12,6 @@ public final class DecimalText {
     private static final int MAX_EXPONENT = Integer.MAX_VALUE / 2;
     private static final int MIN_EXPONENT = Integer.MIN_VALUE / 2;
     private static final int BIGINT_OUT_OF_RANGE = 1690;
-
-    /** Digits of the shortest text of a double, and positions of the largest exponent. */
-    private static final int DOUBLE_TEXT_BYTES = 360;
 
     private static final int EXACT_DOUBLE_POWERS = 22;
     private static final long EXACT_DOUBLE_INTEGERS = 1L << 53;
@@ -184,8 +181,29 @@ public final class DecimalText {
     }
 
     private static EvalException bad(byte[] text, int offset, int length, String what) {
-        return EvalException.uncoded(
-                "invalid data type: \"" + new String(text, offset, length, StandardCharsets.UTF_8) + "\" " + what);
+        return EvalException.uncoded("\"" + escaped(text, offset, length) + "\" " + what);
+    }
+
+    /** Bytes as the reference shows them: quotes, backslashes and line ends behind a backslash, what is not printable ASCII in octal. */
+    private static String escaped(byte[] text, int offset, int length) {
+        StringBuilder out = new StringBuilder(length);
+        for (int i = offset; i < offset + length; i++) {
+            int c = text[i] & 0xff;
+            switch (c) {
+                case '\n' -> out.append("\\n");
+                case '\r' -> out.append("\\r");
+                case '\t' -> out.append("\\t");
+                case '"', '\\' -> out.append('\\').append((char) c);
+                default -> {
+                    if (c >= ' ' && c < 0x7f) {
+                        out.append((char) c);
+                    } else {
+                        out.append('\\').append(c >> 6).append(c >> 3 & 7).append(c & 7);
+                    }
+                }
+            }
+        }
+        return out.toString();
     }
 
     static int plain(Decimal value, byte[] target, int start) {
@@ -249,54 +267,26 @@ public final class DecimalText {
         return Double.parseDouble(unscaled + "e-" + frac);
     }
 
+    /**
+     * The failure of a text that parsed with a status other than OK, where nothing but a whole number will do.
+     *
+     * @param status TRUNCATED or OVERFLOW
+     */
+    public static EvalException unfit(DecimalStatus status, String text) {
+        return EvalException.uncoded(
+                "parsing " + text + (status == DecimalStatus.TRUNCATED ? " will truncated" : " will overflow"));
+    }
+
     static void fromDouble(double value, Decimal out) {
         if (Double.isInfinite(value) || Double.isNaN(value)) {
             String name = Double.isNaN(value) ? "NaN" : value > 0 ? "inf" : "-inf";
             throw EvalException.uncoded("invalid data type: " + name + " can't be convert to decimal'");
         }
-        byte[] text = new byte[DOUBLE_TEXT_BYTES];
-        int length = positional(Double.toString(value), text);
+        byte[] text = new byte[RealText.MAX_BYTES];
+        int length = RealText.write(value, text, 0);
         DecimalStatus status = parse(text, 0, length, Decimal.WORDS, out);
         if (status != DecimalStatus.OK) {
-            throw EvalException.uncoded("parsing " + new String(text, 0, length, StandardCharsets.ISO_8859_1)
-                    + (status == DecimalStatus.TRUNCATED ? " will truncated" : " will overflow"));
+            throw unfit(status, new String(text, 0, length, StandardCharsets.ISO_8859_1));
         }
-    }
-
-    /** Lays the shortest digits of a double out without an exponent and without a trailing ".0". */
-    private static int positional(String shortest, byte[] target) {
-        int exponentAt = shortest.indexOf('E');
-        int exponent = exponentAt < 0 ? 0 : Integer.parseInt(shortest, exponentAt + 1, shortest.length(), 10);
-        int mantissaEnd = exponentAt < 0 ? shortest.length() : exponentAt;
-        int start = shortest.charAt(0) == '-' ? 1 : 0;
-        int point = shortest.indexOf('.');
-        int at = 0;
-        if (start == 1) {
-            target[at++] = '-';
-        }
-        boolean zeroFraction = point + 2 == mantissaEnd && shortest.charAt(point + 1) == '0';
-        int digitsEnd = zeroFraction ? point : mantissaEnd;
-        int intDigits = point - start + exponent;
-        if (intDigits <= 0) {
-            target[at++] = '0';
-            target[at++] = '.';
-            Arrays.fill(target, at, at - intDigits, (byte) '0');
-            at -= intDigits;
-        }
-        int written = 0;
-        for (int i = start; i < digitsEnd; i++) {
-            if (i == point) {
-                continue;
-            }
-            if (written == intDigits && written > 0) {
-                target[at++] = '.';
-            }
-            target[at++] = (byte) shortest.charAt(i);
-            written++;
-        }
-        for (; written < intDigits; written++) {
-            target[at++] = '0';
-        }
-        return at;
     }
 }

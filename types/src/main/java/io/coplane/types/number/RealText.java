@@ -1,5 +1,6 @@
 package io.coplane.types.number;
 
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -104,7 +105,11 @@ public final class RealText {
         return to + fraction;
     }
 
-    /** Java gives at least two digits, so for some subnormal values one would do: 4.9E-324 is 5E-324. */
+    /**
+     * The shortest digits as {@code Double.toString} lays them out, but for two things. Java gives at least two digits, so for some subnormal
+     * values one would do: 4.9E-324 is 5E-324. And where the value lies in the middle of two shortest texts, Java takes the even digit, the
+     * reference the larger one: 769.45855712890625 is 769.4585571289063.
+     */
     private static String shortest(double magnitude) {
         String text = Double.toString(magnitude);
         if (magnitude < Double.MIN_NORMAL && text.charAt(2) != '0' && text.charAt(3) == 'E') {
@@ -115,7 +120,9 @@ public final class RealText {
                 return one;
             }
         }
-        return text;
+        long mantissa = Double.doubleToRawLongBits(magnitude) & (1L << 52) - 1 | 1L << 52;
+        int fractionBits = 52 - Math.getExponent(magnitude) - Long.numberOfTrailingZeros(mantissa);
+        return mayBeTie(text, fractionBits, 52 - Math.getExponent(magnitude)) ? tieUp(text, magnitude) : text;
     }
 
     private static String shortest(float magnitude) {
@@ -127,6 +134,37 @@ public final class RealText {
             if (digit < 10 && Float.parseFloat(one) == magnitude) {
                 return one;
             }
+        }
+        int mantissa = Float.floatToRawIntBits(magnitude) & (1 << 23) - 1 | 1 << 23;
+        int fractionBits = 23 - Math.getExponent(magnitude) - Integer.numberOfTrailingZeros(mantissa);
+        return mayBeTie(text, fractionBits, 23 - Math.getExponent(magnitude)) ? tieUp(text, magnitude) : text;
+    }
+
+    /**
+     * A value with f fraction bits has exactly f fraction digits, so in the middle of two texts it has one more than they; integers beyond the
+     * mantissa are looked at in full.
+     */
+    private static boolean mayBeTie(String text, int fractionBits, int exponent) {
+        if (exponent < 0) {
+            return true;
+        }
+        int exponentAt = text.indexOf('E');
+        if (fractionBits <= 0) {
+            return false;
+        }
+        int end = exponentAt < 0 ? text.length() : exponentAt;
+        int shift = exponentAt < 0 ? 0 : Integer.parseInt(text, exponentAt + 1, text.length(), 10);
+        return end - text.indexOf('.') - 1 - shift + 1 == fractionBits;
+    }
+
+    private static String tieUp(String text, double magnitude) {
+        BigDecimal shown = new BigDecimal(text).stripTrailingZeros();
+        BigDecimal above = new BigDecimal(magnitude).subtract(shown);
+        if (above.signum() > 0 && above.add(above).compareTo(shown.ulp()) == 0) {
+            BigDecimal next = shown.add(shown.ulp());
+            String digits = next.unscaledValue().toString();
+            String fraction = digits.length() == 1 ? "0" : digits.substring(1);
+            return digits.charAt(0) + "." + fraction + "E" + (digits.length() - 1 - next.scale());
         }
         return text;
     }

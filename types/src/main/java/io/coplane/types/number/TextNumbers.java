@@ -130,7 +130,10 @@ public final class TextNumbers {
             return 0;
         }
         int prefix = NumberPrefix.integer(text, start, end - start, context);
-        if (prefix == 0) {
+        if (prefix == 0) { // counts as 0, so a sign without digits is a negative 0
+            if (negative && toUnsigned) {
+                context.warn(toComplement());
+            }
             return 0;
         }
         boolean fits = negative ? IntText.fits(text, start, prefix) : IntText.fitsUnsigned(text, start, prefix);
@@ -141,8 +144,7 @@ public final class TextNumbers {
                         CAST_WARNING,
                         "Cast to signed converted positive out-of-range integer to it's negative complement"));
             } else if (negative && toUnsigned) {
-                context.warn(EvalException.coded(
-                        CAST_WARNING, "Cast to unsigned converted negative integer to it's positive complement"));
+                context.warn(toComplement());
             }
             return value;
         }
@@ -151,6 +153,11 @@ public final class TextNumbers {
         }
         context.warn(NumberPrefix.incorrect("INTEGER", Utf8.lossy(text, start, end - start)));
         return negative ? Long.MIN_VALUE : -1L;
+    }
+
+    private static EvalException toComplement() {
+        return EvalException.coded(
+                CAST_WARNING, "Cast to unsigned converted negative integer to it's positive complement");
     }
 
     /** A binary literal as uint64: big-endian; more than eight significant bytes go through the truncation handler. */

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** Strict UTF-8 over byte ranges (RFC 3629: no surrogates, no overlong forms). Allocates nothing; any thread. */
 public final class Utf8 {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final int REPLACEMENT = 0xfffd;
     private static final long HIGH_BITS = 0x8080808080808080L;
 
     private Utf8() {}
@@ -221,9 +222,25 @@ public final class Utf8 {
                         || codePoint == 0x3000;
     }
 
-    /** The range as text for a message; ill-formed sequences become U+FFFD. */
+    /** The range as text; ill-formed sequences become U+FFFD, by the rule of {@link #invalidLength}. */
     public static String lossy(byte[] bytes, int offset, int length) {
-        return new String(bytes, offset, length, StandardCharsets.UTF_8);
+        int valid = validPrefix(bytes, offset, length);
+        if (valid == length) {
+            return new String(bytes, offset, length, StandardCharsets.UTF_8);
+        }
+        StringBuilder text = new StringBuilder(length);
+        int end = offset + length;
+        int at = offset;
+        while (true) {
+            int good = validPrefix(bytes, at, end - at);
+            text.append(new String(bytes, at, good, StandardCharsets.UTF_8));
+            at += good;
+            if (at == end) {
+                return text.toString();
+            }
+            text.append((char) REPLACEMENT);
+            at += invalidLength(bytes, at, end);
+        }
     }
 
     private static boolean isAsciiWhiteSpace(int c) {

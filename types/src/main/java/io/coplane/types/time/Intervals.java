@@ -327,9 +327,8 @@ public final class Intervals {
             }
             try {
                 fields[field] = Long.parseLong(run);
-            } catch (NumberFormatException ignored) { // reported as what it is: a bad value
+            } catch (NumberFormatException ignored) { // reported as what it is: a bad value; the other fields count
                 bad(context, text, forDuration);
-                return;
             }
         }
         long sum = Math.multiplyExact(fields[2], 86_400L);

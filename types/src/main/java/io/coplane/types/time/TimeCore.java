@@ -42,7 +42,7 @@ public final class TimeCore {
             checkZero(context);
             return bits;
         }
-        return (tp == FieldType.TIMESTAMP ? toLocal(packed, context) : fields(packed)) | bits;
+        return (tp == FieldType.TIMESTAMP ? toLocal(packed, bits, context) : fields(packed)) | bits;
     }
 
     /**
@@ -77,26 +77,23 @@ public final class TimeCore {
         return yearMonth << 46 | core & 0x3fff_ff00_0000L | core >>> 4 & 0xf_ffff;
     }
 
-    private static EvalException incorrect(long packed) {
-        return EvalException.coded(
-                TRUNCATED_WRONG_VALUE, "Incorrect datetime value: '" + Long.toUnsignedString(packed) + "'");
-    }
-
     /** Fields of a UTC time as fields of the session zone; both without type bits. */
-    private static long toLocal(long packed, EvalContext context) {
+    private static long toLocal(long packed, int bits, EvalContext context) {
         long utc = fields(packed);
         if (!isReal(utc) || (packed & 0xff_ffff) > 999_999) {
-            throw incorrect(packed);
+            throw EvalException.coded(DATA_TRUNCATED, "Data Truncated");
         }
         long second = second(utc);
+        long local = fields(second + context.zoneTable().offsetAt(second), utc);
         if (second < 0 || second > MAX_TIMESTAMP_SECOND) {
             if (!context.hasMode(EvalContext.MODE_INVALID_DATES)) {
-                throw incorrect(packed);
+                throw EvalException.coded(
+                        TRUNCATED_WRONG_VALUE, "Incorrect datetime value: '" + Times.text(local | bits) + "'");
             }
             checkZero(context);
             return 0;
         }
-        return fields(second + context.zoneTable().offsetAt(second), utc);
+        return local;
     }
 
     private static long toUtc(long core, EvalContext context) {

@@ -12,6 +12,7 @@ public final class TimeMath {
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
     private static final long NANOS_PER_DAY = 86_400 * NANOS_PER_SECOND;
     private static final long MOST_INTERVAL_SECONDS = 10_000L * 365 * 86_400;
+    private static final int MAX_YEAR_FIELD = (1 << 14) - 1;
     private static final int[] POW10 = {1, 10, 100, 1_000, 10_000, 100_000, 1_000_000};
     private static final int MONDAY_FIRST = 1;
     private static final int YEAR = 2;
@@ -153,14 +154,15 @@ public final class TimeMath {
             }
             addToLocal(seconds, nanos);
         }
-        if (parts.year < 0 || parts.year > 9999) {
-            throw overflow();
-        }
         if (parts.year == 0) {
             parts.month = 0;
             parts.day = 0;
         }
-        long unchecked = parts.unchecked(FieldType.DATE_TIME, Times.fsp(core));
+        if (parts.year < 0 || parts.year > 9999) {
+            parts.year &= MAX_YEAR_FIELD; // the message shows what the 14 bits of a year hold
+            throw incorrect(Times.text(parts.unchecked(Times.type(core), Times.fsp(core))));
+        }
+        long unchecked = parts.unchecked(Times.type(core), Times.fsp(core));
         long result = parts.validate(context, Times.type(core), Times.fsp(core));
         if (result == Times.NONE) {
             throw incorrect(Times.text(unchecked));

@@ -1,7 +1,9 @@
 package io.coplane.types.time;
 
 import io.coplane.types.EvalContext;
+import io.coplane.types.EvalException;
 import io.coplane.types.FieldType;
+import io.coplane.types.number.TextNumbers;
 import io.coplane.types.text.Utf8;
 import java.time.ZoneOffset;
 
@@ -351,20 +353,17 @@ public final class TimeParser {
         return n < 1_000_000_000_000L ? -1 : n;
     }
 
-    /** The text of a real or decimal to a time of a type. */
+    /**
+     * The text of a real or decimal to a time of a type.
+     *
+     * @throws EvalException if the integer part is no int64 and that is an error
+     */
     public long fromFloatText(
             EvalContext context, byte[] text, int offset, int length, int type, int fsp, boolean round) {
         if (!split(text, offset, length) || runs > 2 || separators != runs - 1 || !dotBeforeFraction()) {
             return Times.NONE;
         }
-        long number = 0;
-        for (int i = runStarts[0]; i < runEnds[0]; i++) {
-            int digit = data[i] - '0';
-            if (number > (Long.MAX_VALUE - digit) / 10) {
-                return Times.NONE;
-            }
-            number = number * 10 + digit;
-        }
+        long number = TextNumbers.toInt(data, runStarts[0], runEnds[0] - runStarts[0], FieldType.LONG_LONG, context);
         if (!fill(number)) {
             return Times.NONE;
         }

@@ -14,12 +14,14 @@ import io.coplane.types.column.LongColumn;
 import io.coplane.types.decimal.Decimal;
 import io.coplane.types.decimal.DecimalColumns;
 import io.coplane.types.decimal.DecimalStatus;
+import io.coplane.types.decimal.DecimalText;
 import io.coplane.types.json.JsonBuilder;
 import io.coplane.types.json.JsonDocs;
 import io.coplane.types.json.JsonParser;
 import io.coplane.types.json.JsonText;
 import io.coplane.types.number.IntBounds;
 import io.coplane.types.number.TextNumbers;
+import io.coplane.types.text.Utf8;
 import io.coplane.types.time.Times;
 import java.nio.charset.StandardCharsets;
 
@@ -270,7 +272,9 @@ final class CastToJson {
     private static void parse(EvalContext eval, Decimal value, byte[] data, int start, int length) {
         try {
             DecimalStatus status = value.parse(data, start, length);
-            status.orThrow();
+            if (status != DecimalStatus.OK) {
+                throw DecimalText.unfit(status, Utf8.lossy(data, start, length));
+            }
         } catch (EvalException e) {
             eval.truncated(e);
             value.setZero();

@@ -130,8 +130,13 @@ final class CastToTimes {
 
     private static long ofFloatText(KernelContext ctx, TimeScratch scratch, String text, int type, int fsp) {
         byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
-        long core = scratch.parser.fromFloatText(ctx.eval(), bytes, 0, bytes.length, type, fsp, true);
-        return core == Times.NONE ? bad(ctx, text) : core;
+        try {
+            long core = scratch.parser.fromFloatText(ctx.eval(), bytes, 0, bytes.length, type, fsp, true);
+            return core == Times.NONE ? bad(ctx, text) : core;
+        } catch (EvalException e) {
+            ctx.eval().invalidTime(e);
+            return Times.NONE;
+        }
     }
 
     private static long timeOfReal(KernelContext ctx, TimeScratch scratch, Column arg, int row, int type, int fsp) {
@@ -272,7 +277,13 @@ final class CastToTimes {
     private static boolean durationOfBytes(
             KernelContext ctx, TimeScratch scratch, Column arg, int row, int fsp, long[] out) {
         BytesColumn text = (BytesColumn) arg;
-        return ofText(ctx, scratch, text.data(), text.starts()[row], text.lengths()[row], fsp, false, out);
+        int start = text.starts()[row];
+        int length = text.lengths()[row];
+        if (Utf8.isValid(text.data(), start, length)) {
+            return ofText(ctx, scratch, text.data(), start, length, fsp, false, out);
+        }
+        byte[] lossy = Utf8.lossy(text.data(), start, length).getBytes(StandardCharsets.UTF_8); // its length counts
+        return ofText(ctx, scratch, lossy, 0, lossy.length, fsp, false, out);
     }
 
     private static boolean durationOfTime(

@@ -156,13 +156,13 @@ final class DateAddKernels {
             case REAL -> {
                 double number = ((DoubleColumn) arg).values()[row];
                 core = scratch.parser.fromRealDefault(eval, number);
-                shown = core == Times.NONE ? Long.toString((long) number) : "";
+                shown = core == Times.NONE ? RealText.of(number) : "";
             }
             case DECIMAL -> {
                 Decimal number = ctx.decimal(0);
                 DecimalColumns.load((DecimalColumn) arg, row, number);
                 core = decimalDefault(ctx, scratch, number);
-                shown = core == Times.NONE ? Long.toString(number.integer()) : "";
+                shown = core == Times.NONE ? number.displayText() : "";
             }
             case DURATION -> {
                 LongColumn durations = (LongColumn) arg;
@@ -276,7 +276,7 @@ final class DateAddKernels {
                 ctx.eval()
                         .invalidTime(EvalException.coded(
                                 OUT_OF_RANGE,
-                                "DURATION value is out of range in '("
+                                "Duration value is out of range in '("
                                         + Durations.text(left.values()[i], left.fsp()[i])
                                         + " - " + Durations.text(interval, scratch.intervals.fsp()) + ")'"));
                 out.setNull(i);
