@@ -8,9 +8,11 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.snapshot.PrepareType;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.snapshot.Snapshot;
 import io.coplane.snapshot.SnapshotBuilder;
@@ -33,8 +35,8 @@ import org.slf4j.LoggerFactory;
  * The data plane: answers remote coprocessor requests over the files of an object store.
  *
  * <p>A request goes through body, parse, black list, keyspace permit, global permit, memory guard, files, execution (worker.md 6.2). Waiting for
- * permits and for the store holds no thread; heavy work runs on a pool of its own. Owns that pool and its timer until {@link #close()};
- * borrows store and clock. Thread-safe.
+ * permits and for the store holds no thread; heavy work runs on a pool of its own. Owns that pool, its timer and the
+ * block cache until {@link #close()}; borrows store and clock. Thread-safe.
  */
 public final class DataPlane implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DataPlane.class);
@@ -46,6 +48,7 @@ public final class DataPlane implements AutoCloseable {
     private final Clock clock;
     private final MemoryLimiter memory;
     private final WorkerLimiter limiter;
+    private final BlockCache cache; // or null
     private final SnapshotBuilder snapshots;
     private final DataPlaneMetrics metrics;
     private final ExecutorService pool;
@@ -62,8 +65,9 @@ public final class DataPlane implements AutoCloseable {
         timer.setRemoveOnCancelPolicy(true);
         pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
         limiter = new WorkerLimiter(config.globalPermits(), config.keyspacePermits(), timer, clock);
-        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey());
-        metrics = new DataPlaneMetrics(registry, memory);
+        cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory);
+        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache);
+        metrics = new DataPlaneMetrics(registry, memory, cache);
     }
 
     /**
@@ -106,6 +110,11 @@ public final class DataPlane implements AutoCloseable {
         return memory;
     }
 
+    /** Bytes of {@link #memory} that the block cache holds, none of them for a request that is in work only. */
+    public long cachedBytes() {
+        return cache == null ? 0 : cache.usedBytes();
+    }
+
     /** Requests between their arrival and their answer. */
     public int requestsInWork() {
         return inWork.get();
@@ -126,6 +135,9 @@ public final class DataPlane implements AutoCloseable {
         }
         pool.close();
         timer.shutdownNow();
+        if (cache != null) {
+            cache.close();
+        }
     }
 
     private CompletableFuture<CopAnswer> admit(CopRequest call, CopCall work) throws IOException {

@@ -7,7 +7,9 @@ import java.util.Objects;
  * How a data plane is cut (worker.md 4).
  *
  * @param workerThreads threads that execute requests; 1 .. 4096
- * @param memoryCapBytes bytes that all requests may hold together; at least 0
+ * @param memoryCapBytes bytes that all requests and the block cache may hold together; at least 0
+ * @param blockCacheBytes most bytes of files and decoded blocks kept between requests, a part of {@code memoryCapBytes} that requests get back
+ *     when they need it; 0 = keep none
  * @param globalPermits requests in work at one time; 2 or more
  * @param keyspacePermits requests of one keyspace in work at one time; 2 .. {@code globalPermits}
  * @param maxResponseBytes size at which a response is closed early; at least 1
@@ -18,6 +20,7 @@ import java.util.Objects;
 public record DataPlaneConfig(
         int workerThreads,
         long memoryCapBytes,
+        long blockCacheBytes,
         int globalPermits,
         int keyspacePermits,
         long maxResponseBytes,
@@ -28,12 +31,16 @@ public record DataPlaneConfig(
     public static final long DEFAULT_MAX_RESPONSE_BYTES = 32L << 20;
 
     private static final int MASTER_KEY_BYTES = 32;
+    /** The reference's cache is 20 % of the memory of which the cap is 80 %. */
+    private static final int CACHE_PART = 4;
+
     private static final double GLOBAL_FACTOR = 96;
     private static final double KEYSPACE_FACTOR = 32;
 
     public DataPlaneConfig {
         Require.range("workerThreads", workerThreads, 1, 4096);
         Require.range("memoryCapBytes", memoryCapBytes, 0, Long.MAX_VALUE / 4);
+        Require.range("blockCacheBytes", blockCacheBytes, 0, Long.MAX_VALUE / 4);
         Require.range("globalPermits", globalPermits, 2, Integer.MAX_VALUE);
         Require.range("keyspacePermits", keyspacePermits, 2, globalPermits);
         Require.range("maxResponseBytes", maxResponseBytes, 1, Integer.MAX_VALUE);
@@ -50,6 +57,7 @@ public record DataPlaneConfig(
         return new DataPlaneConfig(
                 cores,
                 memoryCapBytes,
+                memoryCapBytes / CACHE_PART,
                 permits(cores, GLOBAL_FACTOR),
                 permits(cores, KEYSPACE_FACTOR),
                 DEFAULT_MAX_RESPONSE_BYTES,
@@ -63,6 +71,7 @@ public record DataPlaneConfig(
         return new DataPlaneConfig(
                 workerThreads,
                 capBytes,
+                Math.min(blockCacheBytes, capBytes),
                 globalPermits,
                 keyspacePermits,
                 maxResponseBytes,
@@ -76,6 +85,7 @@ public record DataPlaneConfig(
         return new DataPlaneConfig(
                 workerThreads,
                 memoryCapBytes,
+                blockCacheBytes,
                 globalPermits,
                 keyspacePermits,
                 maxResponseBytes,

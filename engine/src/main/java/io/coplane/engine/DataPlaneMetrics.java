@@ -1,12 +1,15 @@
 package io.coplane.engine;
 
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.cache.BlockCache;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /** Metrics of the data plane, under the reference's names (worker.md 20.1). Thread-safe. */
 final class DataPlaneMetrics {
@@ -21,7 +24,8 @@ final class DataPlaneMetrics {
     private final Counter failed;
     private final Counter topnRewrites;
 
-    DataPlaneMetrics(PrometheusRegistry registry, MemoryLimiter limiter) {
+    /** @param cache null if there is none */
+    DataPlaneMetrics(PrometheusRegistry registry, MemoryLimiter limiter, BlockCache cache) {
         String[] kinds = {"cop_dag", "analyze", "checksum"};
         requests = new Counter[kinds.length];
         responseBytes = new Counter[kinds.length];
@@ -48,6 +52,36 @@ final class DataPlaneMetrics {
                 .name("tikv_worker_memory_limiter_current_used")
                 .help("Bytes reserved in the memory limiter.")
                 .callback(callback -> callback.call((double) limiter.usedBytes()))
+                .register(registry);
+        if (cache != null) {
+            registerCache(registry, cache);
+        }
+    }
+
+    /** The reference has no metrics of its block cache (worker.md 20, sst.md 9.5), so the names are ours. */
+    private static void registerCache(PrometheusRegistry registry, BlockCache cache) {
+        gauge(registry, "bytes", "Native bytes that the block cache holds.", cache::usedBytes);
+        gauge(registry, "capacity_bytes", "Capacity of the block cache.", cache::capacityBytes);
+        gauge(registry, "values", "Files and decoded blocks in the block cache.", cache::valueCount);
+        total(registry, "hits", "Look-ups that found a value or a load in work.", cache::hitCount);
+        total(registry, "misses", "Look-ups that began a load.", cache::missCount);
+        total(registry, "load_failures", "Loads that failed.", cache::failureCount);
+        total(registry, "dropped", "Values dropped for room, or because they were broken.", cache::droppedCount);
+    }
+
+    private static void gauge(PrometheusRegistry registry, String name, String help, LongSupplier value) {
+        GaugeWithCallback.builder()
+                .name("coplane_block_cache_" + name)
+                .help(help)
+                .callback(callback -> callback.call((double) value.getAsLong()))
+                .register(registry);
+    }
+
+    private static void total(PrometheusRegistry registry, String name, String help, LongSupplier value) {
+        CounterWithCallback.builder()
+                .name("coplane_block_cache_" + name)
+                .help(help)
+                .callback(callback -> callback.call((double) value.getAsLong()))
                 .register(registry);
     }
 

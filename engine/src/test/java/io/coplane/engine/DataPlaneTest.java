@@ -47,9 +47,10 @@ final class DataPlaneTest {
 
     @AfterEach
     void accountIsZero() {
-        assertThat(plane.memory().usedBytes()).isZero();
+        assertThat(plane.memory().usedBytes()).isEqualTo(plane.cachedBytes());
         assertThat(plane.requestsInWork()).isZero();
         plane.close();
+        assertThat(plane.memory().usedBytes()).isZero();
         store.close();
     }
 
@@ -147,7 +148,15 @@ final class DataPlaneTest {
     private DataPlane plane(BlackList blackList) {
         DataPlaneConfig defaults = DataPlaneConfig.defaults(2, 1 << 20);
         DataPlaneConfig config = new DataPlaneConfig(
-                2, 1 << 20, defaults.globalPermits(), defaults.keyspacePermits(), 32 << 20, 0, blackList, NOTHING);
+                2,
+                1 << 20,
+                1 << 18,
+                defaults.globalPermits(),
+                defaults.keyspacePermits(),
+                32 << 20,
+                0,
+                blackList,
+                NOTHING);
         return DataPlane.open(config, store, Clock.system(), new PrometheusRegistry());
     }
 

@@ -6,6 +6,7 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.ShardKey;
 import java.lang.foreign.MemorySegment;
@@ -25,6 +26,7 @@ public final class SnapshotBuilder {
     private final Executor pool;
     private final byte[] masterKey;
     private final PrepareType prepare;
+    private final BlockCache cache; // or null
 
     /**
      * A builder that loads L0 files and SSTs.
@@ -39,11 +41,29 @@ public final class SnapshotBuilder {
     /** As the other one. {@code prepare}: which files to load; a shard that has columnar ones of them fails as unsupported. */
     public SnapshotBuilder(
             ObjectStore store, MemoryLimiter limiter, Executor pool, byte[] masterKey, PrepareType prepare) {
+        this(store, limiter, pool, masterKey, prepare, null);
+    }
+
+    /**
+     * As the other ones. {@code cache}: where files are kept between requests; borrowed, of the same limiter; null = every request reads its
+     * files itself.
+     *
+     * <p>With a cache, the cache is charged for files, and a request for its memtable and what its readers need; a request whose estimate is more
+     * than the limiter's cap is refused all the same (snapshot.md 4.2).
+     */
+    public SnapshotBuilder(
+            ObjectStore store,
+            MemoryLimiter limiter,
+            Executor pool,
+            byte[] masterKey,
+            PrepareType prepare,
+            BlockCache cache) {
         this.store = store;
         this.limiter = limiter;
         this.pool = pool;
         this.masterKey = masterKey.clone();
         this.prepare = prepare;
+        this.cache = cache;
     }
 
     /**
@@ -75,7 +95,7 @@ public final class SnapshotBuilder {
             result.completeExceptionally(e);
             return;
         }
-        CompletableFuture<Void> ended = load.startReads(store);
+        CompletableFuture<Void> ended = load.startReads(store, cache);
         load.rebuildMemTable();
         ended.whenComplete((none, failed) -> {
                     try {
@@ -91,7 +111,7 @@ public final class SnapshotBuilder {
     private SnapshotLoad open(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
         deadline.check();
         ShardFiles shard = ShardFiles.parse(snapData, prepare);
-        MemoryGuard guard = limiter.acquire(memData.byteSize() + shard.estimatedBytes());
+        MemoryGuard guard = admit(memData.byteSize(), shard.estimatedBytes());
         try {
             ShardKey key = shard.exportedKey() == null ? null : ShardKey.unwrap(masterKey, shard.exportedKey());
             for (ShardFiles.ShardFile file : shard.files()) {
@@ -109,6 +129,12 @@ public final class SnapshotBuilder {
             guard.close();
             throw e;
         }
+    }
+
+    private MemoryGuard admit(long memDataBytes, long estimatedBytes) {
+        long whole = memDataBytes + estimatedBytes;
+        boolean refused = whole > limiter.capBytes(); // by the reference's rule, whoever is charged
+        return limiter.acquire(cache == null || refused ? whole : memDataBytes);
     }
 
     private static CoplaneException shuttingDown(RejectedExecutionException e) {

@@ -6,6 +6,7 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.snapshot.ShardFiles.ShardFile;
 import io.coplane.sst.BlobReader;
@@ -43,7 +44,7 @@ final class SnapshotLoad {
     private final NativeArena arena;
     private final DeadlineCheck deadline;
     private final List<ShardFile> files = new ArrayList<>();
-    private final List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
+    private final List<CompletableFuture<LoadedFile>> reads = new ArrayList<>();
     private final Map<Long, TxnChunkReader> chunks = new HashMap<>();
     private final List<BlobReader> blobs = new ArrayList<>();
     private List<TableSource> memTable = List.of();
@@ -74,8 +75,8 @@ final class SnapshotLoad {
         this.deadline = deadline;
     }
 
-    /** Starts reading every file whole. @return completes when all reads ended, well or not */
-    CompletableFuture<Void> startReads(ObjectStore store) {
+    /** Starts reading every file whole. {@code cache}: or null. @return completes when all reads ended, well or not */
+    CompletableFuture<Void> startReads(ObjectStore store, BlockCache cache) {
         files.addAll(shard.files());
         var chunkIds = new TreeSet<Long>(); // a chunk may be part of several files
         txnFiles.forEach(file -> chunkIds.addAll(file.chunkIds()));
@@ -83,14 +84,21 @@ final class SnapshotLoad {
             files.add(new ShardFile(FileKind.TXN_CHUNK, id, 0));
         }
         for (ShardFile file : files) {
-            reads.add(read(store, file));
+            reads.add(read(store, cache, file));
         }
         return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new));
     }
 
-    private CompletableFuture<MemorySegment> read(ObjectStore store, ShardFile file) {
+    private CompletableFuture<LoadedFile> read(ObjectStore store, BlockCache cache, ShardFile file) {
         try {
-            return store.read(file.kind(), file.id(), 0, ObjectStore.TO_END, arena);
+            if (cache == null) {
+                return store.read(file.kind(), file.id(), 0, ObjectStore.TO_END, arena)
+                        .thenApply(LoadedFile::alone);
+            }
+            return cache.file(store, file.kind(), file.id()).thenApply(pin -> {
+                arena.onClose(pin::release);
+                return LoadedFile.cached(pin);
+            });
         } catch (RuntimeException | OutOfMemoryError e) {
             return CompletableFuture.failedFuture(e);
         }
@@ -154,7 +162,7 @@ final class SnapshotLoad {
         }
     }
 
-    private static CoplaneException typed(CompletableFuture<MemorySegment> read, ShardFile file) {
+    private static CoplaneException typed(CompletableFuture<LoadedFile> read, ShardFile file) {
         Throwable failure = read.exceptionNow();
         while (failure instanceof CompletionException && failure.getCause() != null) {
             failure = failure.getCause();
@@ -182,18 +190,15 @@ final class SnapshotLoad {
         for (int i = 0; i < files.size(); i++) {
             deadline.check();
             ShardFile file = files.get(i);
-            MemorySegment bytes = reads.get(i).resultNow();
-            if (file.kind() == FileKind.TXN_CHUNK) {
-                chunks.put(file.id(), TxnChunkReader.open(bytes, file.id(), key));
-            } else if (file.kind() == FileKind.BLOB) {
-                blobs.add(BlobReader.open(bytes, file.id(), key));
-            } else if (file.level() == 0) {
-                L0Reader l0 = L0Reader.openWriteOnly(bytes, file.id(), key);
-                if (l0 != null) {
-                    l0Files.add(l0);
+            switch (reads.get(i).resultNow().open(file, key)) {
+                case TxnChunkReader chunk -> chunks.put(file.id(), chunk);
+                case BlobReader blob -> blobs.add(blob);
+                case L0Reader l0 -> l0Files.add(l0);
+                case SstReader table -> levels.get(file.level() - 1).add(table);
+                case LoadedFile.Nothing _ -> {
+                    // an L0 file without rows of the write CF
                 }
-            } else {
-                levels.get(file.level() - 1).add(SstReader.open(bytes, file.id(), file.level(), key));
+                case Object other -> throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "no reader: " + other);
             }
         }
         for (TxnFile txnFile : txnFiles) { // at equal versions a txn file goes before rows (snapshot.md 6.4)

@@ -14,11 +14,14 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Files of a flat folder, {@code {id:016x}.{suffix}}, and files put in memory on top of it; completes at once. */
 final class FolderStore implements ObjectStore {
     private final Path folder;
     private final Map<String, byte[]> files = new ConcurrentHashMap<>();
+
+    private final AtomicInteger reads = new AtomicInteger();
 
     /** @param folder null: no files but those put */
     FolderStore(Path folder) {
@@ -27,6 +30,11 @@ final class FolderStore implements ObjectStore {
 
     void put(FileKind kind, long fileId, byte[] bytes) {
         files.put(name(kind, fileId), bytes);
+    }
+
+    /** How often a file was read. */
+    int reads() {
+        return reads.get();
     }
 
     /** Puts into another store what was put here. */
@@ -44,6 +52,7 @@ final class FolderStore implements ObjectStore {
 
     @Override
     public CompletableFuture<MemorySegment> read(FileKind kind, long fileId, long start, long end, NativeArena arena) {
+        reads.incrementAndGet();
         byte[] file;
         try {
             file = bytes(kind, fileId);

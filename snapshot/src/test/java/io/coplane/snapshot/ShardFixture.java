@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.BlobCreate;
 import io.coplane.proto.enginepb.ChangeSet;
@@ -90,9 +91,9 @@ final class ShardFixture {
         snapData = changeSet.build().toByteArray();
     }
 
-    /** The snapshot of this shard; the caller closes it. */
-    Snapshot open(MemoryLimiter limiter) {
-        return new SnapshotBuilder(store, limiter, Runnable::run, masterKey)
+    /** The snapshot of this shard; the caller closes it. {@code cache}: or null. */
+    Snapshot open(MemoryLimiter limiter, BlockCache cache) {
+        return new SnapshotBuilder(store, limiter, Runnable::run, masterKey, PrepareType.SST_ONLY, cache)
                 .build(MemorySegment.ofArray(memData), MemorySegment.ofArray(snapData), DeadlineCheck.NONE)
                 .join();
     }

@@ -54,7 +54,7 @@ class SnapshotLoadTest {
             fixture.store.copyTo(store);
             var builder = new SnapshotBuilder(store, limiter, pool, fixture.masterKey);
             List<String> expected;
-            try (Snapshot snapshot = fixture.open(limiter)) {
+            try (Snapshot snapshot = fixture.open(limiter, null)) {
                 expected = scan(snapshot);
             }
 
@@ -106,7 +106,7 @@ class SnapshotLoadTest {
         var random = new SplittableRandom(seed);
         var fixture = new ShardFixture(seed);
         List<String> expected;
-        try (Snapshot snapshot = fixture.open(limiter)) {
+        try (Snapshot snapshot = fixture.open(limiter, null)) {
             expected = scan(snapshot);
         }
         for (int round = 0; round < 40; round++) {

@@ -1,19 +1,28 @@
 package io.coplane.snapshot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.snapshot.ShardFixture.Version;
 import io.coplane.testing.Dumps;
+import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.Seeds;
+import io.coplane.testing.TestData;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,15 +47,80 @@ class SnapshotModelTest {
         var fixture = new ShardFixture(seed);
         var random = new SplittableRandom(~seed);
 
-        try (Snapshot snapshot = fixture.open(limiter)) {
-            for (int i = 0; i < READS; i++) {
-                long readTs = random.nextInt(6) == 0 ? -1 : random.nextLong(fixture.maxTs + 2);
-                scan(fixture, snapshot, readTs, random.nextBoolean(), random);
-                gets(fixture, snapshot, readTs, random);
-            }
+        try (Snapshot snapshot = fixture.open(limiter, null)) {
+            read(fixture, snapshot, random, READS);
         }
 
         assertThat(limiter.usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.coplane.testing.Seeds#fixedAndFresh")
+    void readsTheSameThroughACacheAndReadsNoFileTwice(long seed) {
+        for (long i = 0; i < 4; i++) {
+            var fixture = new ShardFixture(seed + i);
+            var random = new SplittableRandom(~seed + i);
+            long capacityBytes = i == 0 ? 1 : 1L << random.nextInt(10, 28);
+
+            try (var cache = new BlockCache(capacityBytes, limiter);
+                    Snapshot held = fixture.open(limiter, cache)) {
+                int readsOnce = fixture.store.reads();
+                for (int request = 0; request < 3; request++) {
+                    try (Snapshot snapshot = fixture.open(limiter, cache)) {
+                        read(fixture, snapshot, random, READS / 8);
+                        assertThat(limiter.usedBytes()).isGreaterThanOrEqualTo(cache.usedBytes());
+                    }
+                }
+                if (capacityBytes >= 64 << 20) {
+                    assertThat(fixture.store.reads()).isEqualTo(readsOnce);
+                }
+                read(fixture, held, random, 1);
+            }
+            assertThat(limiter.usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void aFileThatIsBrokenIsReadAnewByTheNextRequest() {
+        GoldenCase golden = TestData.cases("snapshot")
+                .min(Comparator.comparing(shard -> shard.bytes("shard_all_cfs.changeset.pb").length))
+                .orElseThrow();
+        var store = new FolderStore(golden.dir());
+        byte[] body = golden.bytes(golden.tsv("requests.tsv").getFirst()[0] + ".body");
+        RemoteRequestBody parts = RemoteRequestBody.split(MemorySegment.ofArray(body));
+        String hex = golden.meta().get("enc.master_key");
+        try (var cache = new BlockCache(1 << 20, limiter)) {
+            var builder = new SnapshotBuilder(
+                    store,
+                    limiter,
+                    Runnable::run,
+                    hex == null ? new byte[0] : Dumps.bytes(hex),
+                    PrepareType.SST_ONLY,
+                    cache);
+            String file = golden.files(".sst").getFirst();
+            long fileId = Long.parseUnsignedLong(file.substring(0, file.indexOf('.')), 16);
+            byte[] sound = golden.bytes(file);
+            byte[] broken = sound.clone();
+            broken[broken.length - 1] ^= 1; // magic
+
+            store.put(FileKind.SST, fileId, broken);
+            assertThatThrownBy(() -> builder.build(parts.memData(), parts.snapData(), DeadlineCheck.NONE)
+                            .join())
+                    .hasRootCauseInstanceOf(CoplaneException.class);
+            store.put(FileKind.SST, fileId, sound);
+            builder.build(parts.memData(), parts.snapData(), DeadlineCheck.NONE)
+                    .join()
+                    .close();
+        }
+        assertThat(limiter.usedBytes()).isZero();
+    }
+
+    private static void read(ShardFixture fixture, Snapshot snapshot, SplittableRandom random, int reads) {
+        for (int i = 0; i < reads; i++) {
+            long readTs = random.nextInt(6) == 0 ? -1 : random.nextLong(fixture.maxTs + 2);
+            scan(fixture, snapshot, readTs, random.nextBoolean(), random);
+            gets(fixture, snapshot, readTs, random);
+        }
     }
 
     private static void scan(

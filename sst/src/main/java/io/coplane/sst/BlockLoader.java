@@ -1,5 +1,11 @@
 package io.coplane.sst;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.cache.BlockCache;
+import io.coplane.nativecache.cache.BlockKey;
+import io.coplane.nativecache.cache.CachedBlock;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
@@ -7,37 +13,64 @@ import java.util.zip.Checksum;
 
 /**
  * Makes stored blocks readable: decrypts, verifies, decompresses (sst.md 5), in this order. What needs neither decryption nor decompression is
- * read in place. One thread.
+ * read in place.
+ *
+ * <p>Blocks of cached files go into the block cache when they are wanted for the second time, and are read there, pinned until the next block of
+ * the same kind is loaded or the arena is closed. The first time they are decoded into scratch memory: a scan that never comes back neither
+ * fills the cache nor pays for memory that is not in the processor's caches. One thread.
  */
 final class BlockLoader {
     private final NativeScratch plain;
-    private final NativeScratch mainBody;
-    private final NativeScratch oldBody;
+    private final Place main;
+    private final Place old;
     private BlockCipher cipher; // made when first needed
     private Checksum crc;
     private ChecksumType crcType = ChecksumType.NONE;
 
-    /** @param arena borrowed; owns the scratch memory */
+    /** @param arena borrowed; owns the scratch memory, and its close gives pins back */
     BlockLoader(NativeArena arena) {
         plain = new NativeScratch(arena);
-        mainBody = new NativeScratch(arena);
-        oldBody = new NativeScratch(arena);
+        main = new Place(arena);
+        old = new Place(arena);
+        arena.onClose(this::unpin);
+    }
+
+    private void unpin() {
+        main.unpin();
+        old.unpin();
     }
 
     /** Loads a block into a view; the view is valid until the next block of the same kind is loaded. */
-    void load(BlockTable table, boolean old, int block, BlockView into) {
-        BlockIndex index = old ? table.oldIndex : table.index;
+    void load(BlockTable table, boolean isOld, int block, BlockView into) {
+        Place place = isOld ? old : main;
+        place.unpin();
+        try {
+            if (table.keepsBlocks() && table.touch(isOld, block)) {
+                loadCached(table, isOld, block, place, into);
+            } else {
+                loadAlone(table, isOld, block, place.body, into);
+            }
+        } catch (CoplaneException e) {
+            boolean broken = e.code() == ErrorCode.FILE_CHECKSUM || e.code() == ErrorCode.FILE_FORMAT;
+            if (broken && table.cached != null) {
+                table.cached.discard(); // perhaps the store's copy is sound
+            }
+            throw e;
+        }
+    }
+
+    private void loadAlone(BlockTable table, boolean isOld, int block, NativeScratch body, BlockView into) {
+        BlockIndex index = isOld ? table.oldIndex : table.index;
         long start = index.start(block);
         long from = start;
         long to = index.end(block);
         MemorySegment stored = table.bytes;
-        BlockStream stream = table.stream(old);
+        BlockStream stream = table.stream(isOld);
         if (stream != null) {
             stored = stream.block(block);
             to -= from;
             from = 0;
         }
-        NativeScratch body = old ? oldBody : mainBody;
         if (table.key != null) {
             stored = decrypt(
                     table,
@@ -50,18 +83,12 @@ final class BlockLoader {
             to -= from;
             from = 0;
         }
-        if (!table.isVerified(old, block)) {
-            Formats.verify(stored, from, to, checksum(table.checksum), table.checksum, table.file, start, "block");
-            table.markVerified(old, block);
-        }
+        verify(table, isOld, block, stored, from, to);
         from += Formats.CHECKSUM_BYTES;
         switch (table.compression) {
             case NONE -> into.wrap(stored, from, to, table.file, start);
             case LZ4 -> {
-                if (to - from < Integer.BYTES) {
-                    throw FileErrors.format(table.file, start, "LZ4 block without a length");
-                }
-                long bytes = stored.get(Layouts.LE_INT, from) & 0xFFFF_FFFFL;
+                long bytes = lz4Bytes(stored, from, to, table.file, start);
                 Codecs.lz4(stored, from + Integer.BYTES, to, bytes, body, table.file, start);
                 into.wrap(body.atLeast(bytes), 0, bytes, table.file, start);
             }
@@ -69,6 +96,77 @@ final class BlockLoader {
                 long bytes = Codecs.zstd(stored, from, to, body, table.file, start);
                 into.wrap(body.atLeast(bytes), 0, bytes, table.file, start);
             }
+        }
+    }
+
+    private void loadCached(BlockTable table, boolean isOld, int block, Place place, BlockView into) {
+        BlockIndex index = isOld ? table.oldIndex : table.index;
+        long start = index.start(block);
+        var key = new BlockKey(FileKind.SST, table.keyTag, table.fileId, start);
+        BlockCache cache = table.cached.cache();
+        CachedBlock pin = cache.pin(key);
+        if (pin == null) {
+            pin = decode(cache, key, table, isOld, block);
+        }
+        if (pin == null) {
+            loadAlone(table, isOld, block, place.body, into);
+            return;
+        }
+        place.pin = pin;
+        into.wrap(pin.segment(), 0, pin.segment().byteSize(), table.file, start);
+    }
+
+    /** @return null if the cache has no memory for the block */
+    private CachedBlock decode(BlockCache cache, BlockKey key, BlockTable table, boolean isOld, int block) {
+        BlockIndex index = isOld ? table.oldIndex : table.index;
+        long start = index.start(block);
+        boolean encrypted = table.key != null;
+        MemorySegment stored = encrypted
+                ? decrypt(table, index, block, table.bytes, start, index.end(block) - start, plain)
+                : table.bytes;
+        long at = encrypted ? 0 : start;
+        long to = encrypted ? index.end(block) - start : index.end(block);
+        long from = at + Formats.CHECKSUM_BYTES;
+        return switch (table.compression) {
+            case NONE -> {
+                if (from == to) {
+                    throw FileErrors.format(table.file, start, "block without a body");
+                }
+                yield cache.block(key, to - from, body -> {
+                    verify(table, isOld, block, stored, at, to);
+                    MemorySegment.copy(stored, from, body, 0, to - from);
+                });
+            }
+            case LZ4 -> {
+                long bytes = lz4Bytes(stored, from, to, table.file, start);
+                Codecs.checkLz4(to - from - Integer.BYTES, bytes, table.file, start);
+                yield cache.block(key, bytes, body -> {
+                    verify(table, isOld, block, stored, at, to);
+                    Codecs.lz4(stored, from + Integer.BYTES, to, bytes, body.asByteBuffer(), table.file, start);
+                });
+            }
+            case ZSTD -> {
+                long bytes = Codecs.zstdBytes(stored, from, to, table.file, start);
+                yield cache.block(key, bytes, body -> {
+                    verify(table, isOld, block, stored, at, to);
+                    Codecs.zstd(stored, from, to, bytes, body.asByteBuffer(), table.file, start);
+                });
+            }
+        };
+    }
+
+    private static long lz4Bytes(MemorySegment stored, long from, long to, String file, long start) {
+        if (to - from < Integer.BYTES) {
+            throw FileErrors.format(file, start, "LZ4 block without a length");
+        }
+        return stored.get(Layouts.LE_INT, from) & 0xFFFF_FFFFL;
+    }
+
+    private void verify(BlockTable table, boolean isOld, int block, MemorySegment stored, long from, long to) {
+        if (!table.isVerified(isOld, block)) {
+            long start = (isOld ? table.oldIndex : table.index).start(block);
+            Formats.verify(stored, from, to, checksum(table.checksum), table.checksum, table.file, start, "block");
+            table.markVerified(isOld, block);
         }
     }
 
@@ -94,5 +192,23 @@ final class BlockLoader {
             crcType = type;
         }
         return crc;
+    }
+
+    /** Where the block of one kind is: in scratch memory, or pinned in the cache. */
+    private static final class Place {
+        private final NativeScratch body;
+        private CachedBlock pin;
+
+        private Place(NativeArena arena) {
+            body = new NativeScratch(arena);
+        }
+
+        private void unpin() {
+            CachedBlock held = pin;
+            pin = null;
+            if (held != null) {
+                held.release();
+            }
+        }
     }
 }

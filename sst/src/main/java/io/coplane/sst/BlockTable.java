@@ -1,6 +1,7 @@
 package io.coplane.sst;
 
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.cache.CachedBlock;
 import java.lang.foreign.MemorySegment;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -10,12 +11,15 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class BlockTable {
     final MemorySegment bytes;
+    final CachedBlock cached; // the file in the block cache; null: not cached, and so are its blocks not
+    final long fileId;
     final String file;
     final BlockIndex index;
     final BlockIndex oldIndex;
     final CompressionType compression;
     final ChecksumType checksum;
     final SecretKeySpec key; // null: not encrypted
+    final long keyTag; // fingerprint of the key
     final byte[] smallest;
     final byte[] biggest;
     final long maxTs;
@@ -29,8 +33,14 @@ final class BlockTable {
     private final boolean[] verified;
     private final boolean[] oldVerified;
 
+    // Blocks wanted before, of tables that keep blocks; a lost race asks once more.
+    private final boolean[] touched;
+    private final boolean[] oldTouched;
+
     BlockTable(
             MemorySegment bytes,
+            CachedBlock cached,
+            long fileId,
             String file,
             BlockIndex index,
             BlockIndex oldIndex,
@@ -42,18 +52,36 @@ final class BlockTable {
             long maxTs,
             BinaryFuse8 filter) {
         this.bytes = bytes;
+        this.cached = cached;
+        this.fileId = fileId;
         this.file = file;
         this.index = index;
         this.oldIndex = oldIndex;
         this.compression = compression;
         this.checksum = checksum;
         this.key = key;
+        this.keyTag = key == null ? 0 : Fingerprint64.hash(key.getEncoded());
         this.smallest = smallest;
         this.biggest = biggest;
         this.maxTs = maxTs;
         this.filter = filter;
         this.verified = new boolean[index.count()];
         this.oldVerified = new boolean[oldIndex.count()];
+        this.touched = cached == null ? null : new boolean[index.count()];
+        this.oldTouched = cached == null ? null : new boolean[oldIndex.count()];
+    }
+
+    /** Whether blocks are kept decoded: those that are not read in place, of files that are kept. */
+    boolean keepsBlocks() {
+        return cached != null && (compression != CompressionType.NONE || key != null);
+    }
+
+    /** Notes that a block is wanted. @return whether it was wanted before */
+    boolean touch(boolean old, int block) {
+        boolean[] of = old ? oldTouched : touched;
+        boolean before = of[block];
+        of[block] = true;
+        return before;
     }
 
     /** Has blocks read from the file when they are asked for, by one thread; {@link #bytes} holds none then. */

@@ -1,5 +1,6 @@
 package io.coplane.sst;
 
+import io.coplane.nativecache.cache.CachedBlock;
 import io.coplane.nativecache.memory.Layouts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -60,7 +61,7 @@ public final class L0Reader {
      * @throws io.coplane.nativecache.CoplaneException as {@link SstReader#open}; FILE_FORMAT if no family has rows
      */
     public static L0Reader open(MemorySegment bytes, long fileId, ShardKey key) {
-        L0Reader reader = open(bytes, fileId, key, Formats.CF_COUNT);
+        L0Reader reader = open(bytes, null, fileId, key, Formats.CF_COUNT);
         if (reader == null) {
             throw FileErrors.format(Formats.sstName(fileId), 0, "L0 file without a table");
         }
@@ -73,10 +74,15 @@ public final class L0Reader {
      * @return null if it has none
      */
     public static L0Reader openWriteOnly(MemorySegment bytes, long fileId, ShardKey key) {
-        return open(bytes, fileId, key, 1);
+        return open(bytes, null, fileId, key, 1);
     }
 
-    private static L0Reader open(MemorySegment bytes, long fileId, ShardKey key, int wanted) {
+    /** As the other one, of a file in the block cache; the caller holds a pin of it as long as he uses the reader or a cursor. */
+    public static L0Reader openWriteOnly(CachedBlock file, long fileId, ShardKey key) {
+        return open(file.segment(), file, fileId, key, 1);
+    }
+
+    private static L0Reader open(MemorySegment bytes, CachedBlock cached, long fileId, ShardKey key, int wanted) {
         Formats.requireNative(bytes);
         String file = Formats.sstName(fileId);
         long size = bytes.byteSize();
@@ -86,7 +92,7 @@ public final class L0Reader {
         long tail = size - TAIL_BYTES;
         var families = new SstReader[Formats.CF_COUNT];
         if (isSplit(bytes, tail)) {
-            SstReader write = SstReader.open(bytes, 0, size, fileId, 0, key);
+            SstReader write = SstReader.open(bytes, cached, 0, size, fileId, 0, key);
             families[0] = write;
             return new L0Reader(fileId, size, write.properties().snapVersion(), families);
         }
@@ -94,7 +100,7 @@ public final class L0Reader {
         boolean any = false;
         for (int cf = 0; cf < wanted; cf++) {
             if (bounds[cf] < bounds[cf + 1]) {
-                families[cf] = SstReader.open(bytes, bounds[cf], bounds[cf + 1], fileId, 0, key);
+                families[cf] = SstReader.open(bytes, cached, bounds[cf], bounds[cf + 1], fileId, 0, key);
                 any = true;
             }
         }

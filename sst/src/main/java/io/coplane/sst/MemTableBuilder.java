@@ -152,6 +152,8 @@ public final class MemTableBuilder implements AutoCloseable {
         long indexAt = dataBytes + Formats.CHECKSUM_BYTES;
         var table = new BlockTable(
                 bytes,
+                null,
+                0,
                 NAME,
                 BlockIndex.open(bytes, indexAt, dataBytes + oldIndexAt, 0, mainBytes, NAME),
                 BlockIndex.open(bytes, indexAt + oldIndexAt, bytes.byteSize(), mainBytes, dataBytes, NAME),

@@ -5,6 +5,7 @@ import io.coplane.nativecache.ErrorCode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import javax.crypto.Cipher;
 import javax.crypto.Mac;
@@ -92,6 +93,17 @@ public final class ShardKey {
     /** The same secret text with another current version. */
     public ShardKey withVersion(int current) {
         return new ShardKey(text, current);
+    }
+
+    /** Whether both have the same secret text and version. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ShardKey key && key.version == version && MessageDigest.isEqual(key.text, text);
+    }
+
+    @Override
+    public int hashCode() {
+        return version;
     }
 
     /** The AES-256 key of files written with a version. */

@@ -2,6 +2,7 @@ package io.coplane.sst;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.cache.CachedBlock;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -47,11 +48,20 @@ public final class SstReader {
      */
     public static SstReader open(MemorySegment bytes, long fileId, int level, ShardKey key) {
         Formats.requireNative(bytes);
-        return open(bytes, 0, bytes.byteSize(), fileId, level, key);
+        return open(bytes, null, 0, bytes.byteSize(), fileId, level, key);
     }
 
-    /** Opens the table in {@code start .. end - 1} of a file; both are in bounds. */
-    static SstReader open(MemorySegment bytes, long start, long end, long fileId, int level, ShardKey key) {
+    /**
+     * Opens a table file that is in the block cache; its blocks go through the cache as well (sst.md 9.5). As the other one, but that the caller
+     * holds a pin of the file as long as he uses the reader or a cursor.
+     */
+    public static SstReader open(CachedBlock file, long fileId, int level, ShardKey key) {
+        return open(file.segment(), file, 0, file.segment().byteSize(), fileId, level, key);
+    }
+
+    /** Opens the table in {@code start .. end - 1} of a file; both are in bounds. {@code cached}: the file, or null. */
+    static SstReader open(
+            MemorySegment bytes, CachedBlock cached, long start, long end, long fileId, int level, ShardKey key) {
         String file = Formats.sstName(fileId);
         SstFooter footer = SstFooter.read(bytes, start, end, file);
         ChecksumType checksum = footer.checksum();
@@ -85,6 +95,8 @@ public final class SstReader {
         BinaryFuse8 filter = openFilter(bytes, footer, file);
         BlockTable blocks = new BlockTable(
                 bytes,
+                cached,
+                fileId,
                 file,
                 index,
                 oldIndex,
@@ -135,6 +147,8 @@ public final class SstReader {
                 file);
         BlockTable blocks = new BlockTable(
                 MemorySegment.NULL,
+                null,
+                fileId,
                 file,
                 index,
                 oldIndex,

@@ -125,6 +125,8 @@ class SstVectorsTest {
             var blocks = BlockIndex.open(in.bytes, stored.length, file.length, 0, stored.length, "vector");
             var of = new BlockTable(
                     in.bytes,
+                    null,
+                    1,
                     "vector",
                     blocks,
                     blocks,

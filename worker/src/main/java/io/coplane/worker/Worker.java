@@ -58,6 +58,11 @@ public final class Worker implements AutoCloseable {
         return plane.memory();
     }
 
+    /** Bytes of {@link #memory} that the block cache holds. */
+    public long cachedBytes() {
+        return plane.cachedBytes();
+    }
+
     /** Stops accepting, finishes what is in work, closes the data plane, then the store. Idempotent. */
     @Override
     public void close() {

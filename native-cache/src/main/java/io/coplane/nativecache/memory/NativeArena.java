@@ -3,6 +3,8 @@ package io.coplane.nativecache.memory;
 import io.coplane.nativecache.MemoryGuard;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -19,6 +21,7 @@ public final class NativeArena implements AutoCloseable {
     private final MemoryGuard guard;
     private final AtomicLong ownedBytes = new AtomicLong();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final List<Runnable> closeActions = new ArrayList<>(); // guarded by itself
 
     /** @param guard borrowed; must stay open until this arena is closed */
     public NativeArena(MemoryGuard guard) {
@@ -49,6 +52,17 @@ public final class NativeArena implements AutoCloseable {
         return segment;
     }
 
+    /** Has {@code action} run by {@link #close()}, before memory is freed, or now if that is past: for what users of the arena hold besides memory. It must not throw. */
+    public void onClose(Runnable action) {
+        synchronized (closeActions) {
+            if (!closed.get()) {
+                closeActions.add(action);
+                return;
+            }
+        }
+        action.run();
+    }
+
     /** Bytes allocated from this arena. */
     public long ownedBytes() {
         return ownedBytes.get();
@@ -57,6 +71,9 @@ public final class NativeArena implements AutoCloseable {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
+            synchronized (closeActions) {
+                closeActions.forEach(Runnable::run);
+            }
             arena.close();
             long bytes = ownedBytes.getAndSet(0);
             MAPPED_BYTES.addAndGet(-bytes);

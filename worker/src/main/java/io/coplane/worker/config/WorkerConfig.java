@@ -11,6 +11,7 @@ import java.net.InetSocketAddress;
  * @param logFile log file; empty = standard output
  * @param logLevel level's name; empty = info
  * @param dataDir root of local state; empty = none
+ * @param copBlockCacheBytes block cache, -1 = 20 % of the memory limit, 0 = none
  * @param copMaxRespBytes size at which a response is closed early; at least 1
  * @param copTopnMaxPushdownRows worker.md 8; 0 = off
  * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
@@ -21,6 +22,7 @@ public record WorkerConfig(
         String logFile,
         String logLevel,
         String dataDir,
+        long copBlockCacheBytes,
         long copMaxRespBytes,
         long copTopnMaxPushdownRows,
         double threadPoolSizeFactor,
@@ -32,6 +34,7 @@ public record WorkerConfig(
         OwnConfig own) {
     private static final double MOST_THREADS_PER_CORE = 8;
     private static final double DEFAULT_MEMORY_PERCENT = 80;
+    private static final long DEFAULT_CACHE = -1;
 
     static WorkerConfig from(TomlTable root) {
         return new WorkerConfig(
@@ -39,6 +42,7 @@ public record WorkerConfig(
                 root.text("log-file", ""),
                 root.text("log-level", ""),
                 root.text("data-dir", ""),
+                root.bytes("cop-block-cache-size", DEFAULT_CACHE, 0, Long.MAX_VALUE / 4),
                 root.bytes("cop-max-resp-size", DataPlaneConfig.DEFAULT_MAX_RESPONSE_BYTES, 1, Integer.MAX_VALUE),
                 root.integer("cop-topn-max-pushdown-rows", 0, 0, Long.MAX_VALUE),
                 root.number("thread-pool-size-factor", 1),
@@ -56,6 +60,7 @@ public record WorkerConfig(
         return new DataPlaneConfig(
                 (int) Math.clamp(machine.cpuQuota() * factor, 1, 4096),
                 memoryUpperThreshold.resolve(machine.memoryBytes()),
+                copBlockCacheBytes == DEFAULT_CACHE ? machine.memoryBytes() / 10 * 2 : copBlockCacheBytes,
                 DataPlaneConfig.permits(machine.cpuQuota(), limiter.globalConcurrencyFactor()),
                 DataPlaneConfig.permits(machine.cpuQuota(), limiter.keyspaceConcurrencyFactor()),
                 copMaxRespBytes,

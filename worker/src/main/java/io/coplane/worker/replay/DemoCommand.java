@@ -102,7 +102,7 @@ public final class DemoCommand implements Callable<Integer> {
             ask(smoke, smoke.requests(), Shape.MIXED, SMOKE_FILES, target);
             DataSet analytic = load(corpus, SOME_OF);
             ask(analytic, oneOfEachShape(analytic), Shape.MIXED, ANALYTIC_FILES, target);
-            held = worker.memory().usedBytes();
+            held = worker.memory().usedBytes() - worker.cachedBytes();
         }
         out.println();
         out.printf(

@@ -1,0 +1,2 @@
+/** Stress tests of the block cache. */
+package io.coplane.nativecache.cache;
