@@ -7,7 +7,6 @@ import com.google.protobuf.Parser;
 import io.coplane.cop.analyze.Analyze;
 import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
-import io.coplane.cop.exec.SnapshotSource;
 import io.coplane.cop.plan.DagPlan;
 import io.coplane.cop.plan.Ranges;
 import io.coplane.nativecache.Clock;
@@ -31,7 +30,6 @@ import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
 import io.coplane.snapshot.Snapshot;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /** Executes coprocessor requests on snapshots. Thread-safe. */
@@ -43,46 +41,30 @@ public final class Coprocessor {
 
     private Coprocessor() {}
 
-    /**
-     * Executes a request.
-     *
-     * @param snapshot borrowed; what execution holds is charged to its guard
-     * @param maxResponseBytes size at which a response is closed early
-     * @return the response; evaluation and plan errors are inside
-     * @throws CoplaneException DEADLINE, MEMORY_LIMIT, or what reading files raises
-     */
+    /** {@link #execute(Request, Snapshot, RegionAccessor, long, Clock, DeadlineCheck)} with index look-ups disabled. */
     public static Response execute(
             Request request, Snapshot snapshot, long maxResponseBytes, Clock clock, DeadlineCheck deadline) {
-        return execute(request, snapshot, false, maxResponseBytes, clock, deadline);
+        return execute(request, snapshot, RegionAccessor.NONE, maxResponseBytes, clock, deadline);
     }
 
     /**
      * Executes a request.
      *
-     * @param wholeShard true if the snapshot holds every row of its shard, not only those of the request's ranges (a sender selects memtable rows
-     *     by the ranges): then index look-ups may read the shard's table rows. Otherwise the client gets the index rows and looks up itself
+     * @param snapshot borrowed; what execution holds is charged to its guard
+     * @param regions where index look-ups may read table rows
+     * @param maxResponseBytes size at which a response is closed early
+     * @return the response; evaluation and plan errors are inside
+     * @throws CoplaneException DEADLINE, MEMORY_LIMIT, or what reading files raises
      */
     public static Response execute(
             Request request,
             Snapshot snapshot,
-            boolean wholeShard,
+            RegionAccessor regions,
             long maxResponseBytes,
             Clock clock,
             DeadlineCheck deadline) {
         ReadStatistics statistics = new ReadStatistics();
-        Sources sources = new Sources() {
-            @Override
-            public RowSource at(long readTs) {
-                return new SnapshotSource(snapshot, readTs, statistics, deadline);
-            }
-
-            @Override
-            public boolean reaches(byte[] rowKey) {
-                return wholeShard
-                        && Arrays.compareUnsigned(rowKey, snapshot.outerStart()) >= 0
-                        && Arrays.compareUnsigned(rowKey, snapshot.outerEnd()) < 0;
-            }
-        };
+        Sources sources = new SnapshotSources(snapshot, regions, statistics, deadline);
         long start = clock.nanoTime();
         Response.Builder response = execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline);
         response.setExecDetailsV2(ExecDetailsV2.newBuilder()
@@ -99,11 +81,11 @@ public final class Coprocessor {
         /** Rows at a read timestamp; owned by the caller. */
         RowSource at(long readTs);
 
-        /** True if the row with this outer raw key can be read, although it is outside of the request's ranges. */
-        boolean reaches(byte[] rowKey);
+        /** Rows outside of the request's ranges at a read timestamp; null if there are none. */
+        RowAccessor accessor(long readTs);
     }
 
-    /** {@link #execute(Request, Snapshot, long, Clock, DeadlineCheck)} over any source, without execution details. */
+    /** {@link #execute(Request, Snapshot, RegionAccessor, long, Clock, DeadlineCheck)} over any source, without execution details. */
     static Response.Builder execute(
             Request request,
             Sources sources,
@@ -207,17 +189,7 @@ public final class Coprocessor {
                 || !context.hasPeer()) {
             return null;
         }
-        return new RowAccessor() {
-            @Override
-            public boolean reaches(byte[] rowKey) {
-                return sources.reaches(rowKey);
-            }
-
-            @Override
-            public RowSource open() {
-                return sources.at(readTs);
-            }
-        };
+        return sources.accessor(readTs);
     }
 
     private static <T extends Message> T parse(Parser<T> parser, ByteString bytes) {

@@ -1,5 +1,6 @@
 package io.coplane.cop;
 
+import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
@@ -76,8 +77,9 @@ final class RecordedData implements Coprocessor.Sources {
     }
 
     @Override
-    public boolean reaches(byte[] rowKey) {
-        return true;
+    public RowAccessor accessor(long readTs) {
+        RowAccessor.Region all = () -> at(readTs);
+        return rowKey -> all;
     }
 
     @Override

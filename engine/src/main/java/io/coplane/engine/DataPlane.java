@@ -2,6 +2,7 @@ package io.coplane.engine;
 
 import com.google.protobuf.CodedInputStream;
 import io.coplane.cop.Coprocessor;
+import io.coplane.cop.RegionAccessor;
 import io.coplane.engine.ErrorTable.Stage;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
@@ -160,7 +161,7 @@ public final class DataPlane implements AutoCloseable {
                     work.permit = permit;
                     return buildSnapshot(parts, work, deadline);
                 })
-                .thenApplyAsync(snapshot -> execute(request, snapshot, work, deadline), pool);
+                .thenApplyAsync(snapshot -> execute(request, call.regions(), snapshot, work, deadline), pool);
     }
 
     private CompletableFuture<Snapshot> buildSnapshot(RemoteRequestBody parts, CopCall work, Deadline deadline) {
@@ -169,7 +170,8 @@ public final class DataPlane implements AutoCloseable {
         return snapshots.build(parts.memData(), parts.snapData(), deadline);
     }
 
-    private CopAnswer execute(Request request, Snapshot snapshot, CopCall work, Deadline deadline) {
+    private CopAnswer execute(
+            Request request, RegionAccessor regions, Snapshot snapshot, CopCall work, Deadline deadline) {
         try (snapshot) {
             long now = clock.nanoTime();
             work.snapshotNanos = now - work.snapshotNanos;
@@ -178,7 +180,7 @@ public final class DataPlane implements AutoCloseable {
             long maxMillis = request.getContext().getMaxExecutionDurationMs();
             Deadline handling = deadline(work, now, maxMillis == 0 ? DEFAULT_HANDLE_MILLIS : maxMillis);
             Response response =
-                    Coprocessor.execute(paged(request), snapshot, config.maxResponseBytes(), clock, handling);
+                    Coprocessor.execute(paged(request), snapshot, regions, config.maxResponseBytes(), clock, handling);
             CopAnswer answer = ErrorTable.response(response, work.tag);
             if (answer.isSuccess()) {
                 long end = clock.nanoTime();

@@ -2,14 +2,30 @@ package io.coplane.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import io.coplane.cop.RegionAccessor;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.proto.coprocessor.KeyRange;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.L0Create;
 import io.coplane.proto.enginepb.Snapshot;
 import io.coplane.proto.kvrpcpb.Context;
+import io.coplane.proto.metapb.Peer;
+import io.coplane.proto.tipb.Chunk;
+import io.coplane.proto.tipb.ColumnInfo;
+import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.proto.tipb.ExecType;
+import io.coplane.proto.tipb.Executor;
+import io.coplane.proto.tipb.IndexLookUp;
+import io.coplane.proto.tipb.IndexScan;
+import io.coplane.proto.tipb.IntermediateOutputChannel;
+import io.coplane.proto.tipb.SelectResponse;
+import io.coplane.proto.tipb.TableScan;
+import io.coplane.snapshot.MemDataWriter;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.testing.NoLeaks;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -18,6 +34,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -145,6 +162,79 @@ final class DataPlaneTest {
                 .isEqualTo(503);
     }
 
+    /** Index 2 of table 1 has one entry, whose row lies in the same memtable, outside of the request's ranges (coprocessor.md 3.11). */
+    @Test
+    void looksUpNothingUnlessTheCallerGivesAnAccessor() throws IOException {
+        String entry = "7480000000000000015f698000000000000002" + "038000000000000007" + "038000000000000001";
+        byte[] memData;
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                MemDataWriter rows = new MemDataWriter(guard)) {
+            rows.add(HexFormat.of().parseHex(entry), 1, 2, new byte[] {'0'});
+            rows.add(
+                    HexFormat.of().parseHex("7480000000000000015f728000000000000001"),
+                    1,
+                    2,
+                    HexFormat.of().parseHex("0804038000000000000007"));
+            memData = rows.copyV2(NOTHING);
+        }
+        byte[] body = RemoteRequestBody.join(lookUp(entry), memData, emptyShard());
+
+        SelectResponse remote = select(ask(body));
+        SelectResponse inReach = select(plane.coprocessor(new CopRequest(
+                        MemorySegment.ofArray(body), Optional.empty(), () -> false, RegionAccessor.WHOLE_SHARD))
+                .join());
+
+        assertThat(remote.getChunksList()).isEmpty();
+        assertThat(rows(remote.getIntermediateOutputs(0).getChunksList())).isEqualTo("038000000000000001");
+        assertThat(rows(inReach.getChunksList())).isEqualTo("038000000000000007");
+        assertThat(inReach.getIntermediateOutputs(0).getChunksList()).isEmpty();
+    }
+
+    private static byte[] lookUp(String entry) {
+        ColumnInfo handle = ColumnInfo.newBuilder()
+                .setColumnId(1)
+                .setTp(8)
+                .setPkHandle(true)
+                .build();
+        ColumnInfo value = ColumnInfo.newBuilder().setColumnId(2).setTp(8).build();
+        DAGRequest dag = DAGRequest.newBuilder()
+                .addExecutors(Executor.newBuilder()
+                        .setTp(ExecType.TypeIndexScan)
+                        .setParentIdx(2)
+                        .setIdxScan(IndexScan.newBuilder().addColumns(value).addColumns(handle)))
+                .addExecutors(Executor.newBuilder()
+                        .setTp(ExecType.TypeTableScan)
+                        .setTblScan(TableScan.newBuilder().setTableId(1).addColumns(value)))
+                .addExecutors(Executor.newBuilder()
+                        .setTp(ExecType.TypeIndexLookUp)
+                        .setIndexLookup(IndexLookUp.newBuilder().addIndexHandleOffsets(1)))
+                .addOutputOffsets(0)
+                .addIntermediateOutputChannels(
+                        IntermediateOutputChannel.newBuilder().setExecutorIdx(2).addOutputOffsets(1))
+                .build();
+        ByteString start = ByteString.copyFrom(HexFormat.of().parseHex(entry));
+        return Request.newBuilder()
+                .setTp(103)
+                .setStartTs(5)
+                .setContext(Context.newBuilder().setPeer(Peer.newBuilder().setId(1)))
+                .setData(dag.toByteString())
+                .addRanges(KeyRange.newBuilder().setStart(start).setEnd(start.concat(ByteString.copyFrom(new byte[1]))))
+                .build()
+                .toByteArray();
+    }
+
+    private static SelectResponse select(CopAnswer answer) throws IOException {
+        assertThat(answer.text()).isEmpty();
+        return SelectResponse.parseFrom(Response.parseFrom(answer.response()).getData());
+    }
+
+    private static String rows(List<Chunk> chunks) {
+        StringBuilder rows = new StringBuilder();
+        chunks.forEach(chunk ->
+                rows.append(HexFormat.of().formatHex(chunk.getRowsData().toByteArray())));
+        return rows.toString();
+    }
+
     private DataPlane plane(BlackList blackList) {
         DataPlaneConfig defaults = DataPlaneConfig.defaults(2, 1 << 20);
         DataPlaneConfig config = new DataPlaneConfig(
@@ -195,7 +285,7 @@ final class DataPlaneTest {
                 .toByteArray();
     }
 
-    private static com.google.protobuf.ByteString bytes(String text) {
-        return com.google.protobuf.ByteString.copyFrom(text, StandardCharsets.US_ASCII);
+    private static ByteString bytes(String text) {
+        return ByteString.copyFrom(text, StandardCharsets.US_ASCII);
     }
 }

@@ -8,6 +8,7 @@ import io.coplane.types.FieldType;
 import io.coplane.types.codec.KeyRanges;
 import io.coplane.types.codec.TableKeys;
 import io.coplane.types.column.LongColumn;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,11 +34,12 @@ public final class IndexLookUp extends Executor {
     private final RowStore unreached;
     private final Batch unreachedBatch;
     private final List<byte[]> keys = new ArrayList<>();
+    private final ArrayDeque<Task> tasks = new ArrayDeque<>();
     private int wantedRows;
     private Drained sourceState = Drained.REMAIN;
     private TableScan scan;
     private RowSource rowsOfScan;
-    private boolean scanned;
+    private boolean isScanned;
 
     /**
      * How to find table rows.
@@ -58,6 +60,9 @@ public final class IndexLookUp extends Executor {
             int prefixBytes,
             int handleColumn,
             ExecutionSummary summary) {}
+
+    /** Rows of one region to look up: keys ascending. */
+    private record Task(RowAccessor.Region region, List<byte[]> keys) {}
 
     /** @param accessor borrowed; null if nothing but the request's ranges can be read */
     public IndexLookUp(
@@ -99,10 +104,17 @@ public final class IndexLookUp extends Executor {
             wantedRows = rows;
         }
         try {
-            if (scanned) {
-                return turn();
+            if (isScanned) {
+                isScanned = false;
+                closeScan();
+                if (tasks.isEmpty()) {
+                    return nothing(sourceState, null);
+                }
             }
-            return scan != null ? scan(rows) : gather(rows);
+            if (scan != null) {
+                return scan(rows);
+            }
+            return tasks.isEmpty() ? gather(rows) : open(rows);
         } catch (CoplaneException e) {
             return nothing(Drained.REMAIN, e);
         }
@@ -131,7 +143,7 @@ public final class IndexLookUp extends Executor {
         if (gathered.rows() >= wantedRows || sourceState.stops()) {
             begin();
         }
-        return nothing(Drained.REMAIN, null);
+        return nothing(tasks.isEmpty() ? sourceState : Drained.REMAIN, null);
     }
 
     private void addKeys(Batch batch) {
@@ -161,14 +173,16 @@ public final class IndexLookUp extends Executor {
         }
     }
 
+    /** Sorts the keys into one task per region; what can't be reached goes to the client. */
     private void begin() {
-        List<byte[]> reached = new ArrayList<>(keys.size());
         int[] left = new int[keys.size()];
         int leftCount = 0;
+        List<Reached> reached = new ArrayList<>(keys.size());
         for (int row = 0; row < keys.size(); row++) {
             byte[] key = keys.get(row);
-            if (key != null && accessor.reaches(key)) {
-                reached.add(key);
+            RowAccessor.Region region = key == null ? null : accessor.find(key);
+            if (region != null) {
+                reached.add(new Reached(key, region));
             } else {
                 left[leftCount++] = row;
             }
@@ -181,15 +195,21 @@ public final class IndexLookUp extends Executor {
         }
         keys.clear();
         gathered.clear();
-        if (!reached.isEmpty()) {
-            reached.sort(Arrays::compareUnsigned);
-            scan = open(reached);
-        } else {
-            scanned = true;
+        reached.sort((a, b) -> Arrays.compareUnsigned(a.key(), b.key()));
+        for (Reached row : reached) {
+            if (tasks.isEmpty() || !tasks.getLast().region().equals(row.region())) {
+                tasks.add(new Task(row.region(), new ArrayList<>()));
+            }
+            tasks.getLast().keys().add(row.key());
         }
+        wantedRows = Math.min(2 * wantedRows, MAX_BATCH_ROWS);
     }
 
-    private TableScan open(List<byte[]> sorted) {
+    private record Reached(byte[] key, RowAccessor.Region region) {}
+
+    private Batch open(int rows) {
+        Task task = tasks.remove();
+        List<byte[]> sorted = task.keys();
         List<ScanRange> ranges = new ArrayList<>();
         boolean ints = table.handleColumn() >= 0;
         int first = 0;
@@ -201,9 +221,9 @@ public final class IndexLookUp extends Executor {
                 first = i;
             }
         }
-        rowsOfScan = accessor.open();
+        rowsOfScan = task.region().open();
         RangesReader reader = new RangesReader(rowsOfScan, ranges, ints, false);
-        return new TableScan(
+        scan = new TableScan(
                 table.columns(),
                 table.primaryColumnIds(),
                 table.primaryPrefixColumnIds(),
@@ -212,6 +232,7 @@ public final class IndexLookUp extends Executor {
                 table.summary(),
                 context,
                 guard);
+        return scan(rows);
     }
 
     private Batch scan(int rows) {
@@ -220,18 +241,10 @@ public final class IndexLookUp extends Executor {
             return batch.fail(batch.error());
         }
         if (batch.drained().stops()) {
-            scanned = true;
+            isScanned = true;
             batch.setDrained(Drained.REMAIN);
         }
         return batch;
-    }
-
-    /** All rows of a look-up are out: gathers anew, or ends. */
-    private Batch turn() {
-        scanned = false;
-        closeScan();
-        wantedRows = Math.min(2 * wantedRows, MAX_BATCH_ROWS);
-        return nothing(sourceState, null);
     }
 
     private void closeScan() {

@@ -1,5 +1,6 @@
 package io.coplane.worker.replay;
 
+import io.coplane.cop.RegionAccessor;
 import io.coplane.engine.CopAnswer;
 import io.coplane.engine.CopRequest;
 import io.coplane.engine.DataPlane;
@@ -9,7 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** A data plane in this process. Owns neither the plane nor its store. */
+/** A data plane in this process, whose snapshots hold whole data sets: index look-ups reach all rows. Owns neither the plane nor its store. */
 final class InProcessTarget implements ReplayTarget {
     private final DataPlane plane;
     private final ObjectStore store;
@@ -26,7 +27,8 @@ final class InProcessTarget implements ReplayTarget {
 
     @Override
     public Response send(byte[] body) throws IOException {
-        CopAnswer answer = plane.coprocessor(new CopRequest(MemorySegment.ofArray(body), Optional.empty()))
+        CopAnswer answer = plane.coprocessor(new CopRequest(
+                        MemorySegment.ofArray(body), Optional.empty(), () -> false, RegionAccessor.WHOLE_SHARD))
                 .join();
         if (answer.response() == null) {
             return Response.newBuilder()

@@ -1,0 +1,47 @@
+package io.coplane.cop;
+
+import io.coplane.cop.exec.RowAccessor;
+import io.coplane.cop.exec.RowSource;
+import io.coplane.cop.exec.SnapshotSource;
+import io.coplane.snapshot.DeadlineCheck;
+import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.Snapshot;
+import java.util.IdentityHashMap;
+import java.util.Map;
+
+/** What a request over a snapshot reads: the snapshot, and by look-ups the regions that an accessor finds. One request, one thread. */
+final class SnapshotSources implements Coprocessor.Sources {
+    private final Snapshot own;
+    private final RegionAccessor regions;
+    private final ReadStatistics statistics;
+    private final DeadlineCheck deadline;
+
+    /** @param statistics counts what the request's own ranges cost; look-ups are not counted (coprocessor.md 3.11) */
+    SnapshotSources(Snapshot own, RegionAccessor regions, ReadStatistics statistics, DeadlineCheck deadline) {
+        this.own = own;
+        this.regions = regions;
+        this.statistics = statistics;
+        this.deadline = deadline;
+    }
+
+    @Override
+    public RowSource at(long readTs) {
+        return new SnapshotSource(own, readTs, statistics, deadline);
+    }
+
+    @Override
+    public RowAccessor accessor(long readTs) {
+        if (regions.equals(RegionAccessor.NONE)) {
+            return null;
+        }
+        Map<Snapshot, RowAccessor.Region> known = new IdentityHashMap<>();
+        ReadStatistics uncounted = new ReadStatistics();
+        return rowKey -> {
+            Snapshot found = regions.find(own, rowKey);
+            return found == null
+                    ? null
+                    : known.computeIfAbsent(
+                            found, region -> () -> new SnapshotSource(region, readTs, uncounted, deadline));
+        };
+    }
+}
