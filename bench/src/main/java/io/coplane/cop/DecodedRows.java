@@ -62,17 +62,7 @@ public final class DecodedRows {
 
     /** Executes a request on these rows. */
     public Response execute(Request request, MemoryGuard guard, long maxResponseBytes) {
-        Coprocessor.Sources sources = new Coprocessor.Sources() {
-            @Override
-            public RowSource at(long readTs) {
-                return new Source();
-            }
-
-            @Override
-            public boolean reaches(byte[] rowKey) {
-                return true;
-            }
-        };
+        Coprocessor.Sources sources = readTs -> new Source();
         return Coprocessor.execute(request, sources, guard, maxResponseBytes, Clock.system(), DeadlineCheck.NONE)
                 .build();
     }

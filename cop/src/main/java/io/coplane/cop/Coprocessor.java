@@ -1,14 +1,7 @@
 package io.coplane.cop;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.CodedInputStream;
-import com.google.protobuf.Message;
-import com.google.protobuf.Parser;
-import io.coplane.cop.analyze.Analyze;
 import io.coplane.cop.exec.RowAccessor;
 import io.coplane.cop.exec.RowSource;
-import io.coplane.cop.plan.DagPlan;
-import io.coplane.cop.plan.Ranges;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -17,28 +10,14 @@ import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.coprocessor.StoreBatchTask;
 import io.coplane.proto.coprocessor.StoreBatchTaskResponse;
-import io.coplane.proto.kvrpcpb.APIVersion;
-import io.coplane.proto.kvrpcpb.Context;
-import io.coplane.proto.kvrpcpb.ExecDetailsV2;
-import io.coplane.proto.kvrpcpb.IsolationLevel;
-import io.coplane.proto.kvrpcpb.ScanDetailV2;
-import io.coplane.proto.kvrpcpb.TimeDetail;
-import io.coplane.proto.tipb.AnalyzeReq;
-import io.coplane.proto.tipb.ChecksumRequest;
-import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.proto.errorpb.Error;
+import io.coplane.proto.errorpb.ServerIsBusy;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
 import io.coplane.snapshot.Snapshot;
-import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 
 /** Executes coprocessor requests on snapshots. Thread-safe. */
 public final class Coprocessor {
-    private static final int DAG = 103;
-    private static final int ANALYZE = 104;
-    private static final int CHECKSUM = 105;
-    private static final int PROTOBUF_NESTING = 1000;
-
     private Coprocessor() {}
 
     /** {@link #execute(Request, Snapshot, RegionAccessor, long, Clock, DeadlineCheck)} with index look-ups disabled. */
@@ -63,29 +42,52 @@ public final class Coprocessor {
             long maxResponseBytes,
             Clock clock,
             DeadlineCheck deadline) {
-        ReadStatistics statistics = new ReadStatistics();
-        Sources sources = new SnapshotSources(snapshot, regions, statistics, deadline);
-        long start = clock.nanoTime();
-        Response.Builder response = execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline);
-        response.setExecDetailsV2(ExecDetailsV2.newBuilder()
-                .setTimeDetail(TimeDetail.newBuilder()
-                        .setProcessWallTimeMs(TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - start)))
-                .setScanDetailV2(ScanDetailV2.newBuilder()
-                        .setProcessedVersions(statistics.processedKeys())
-                        .setProcessedVersionsSize(statistics.processedBytes() / 2)));
-        return response.build();
+        Sources sources = new SnapshotSources(snapshot, regions, deadline);
+        return execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline)
+                .build();
     }
 
-    /** Opens what a request reads. */
+    /** {@code region_error} of a request whose time is over (coprocessor.md 2.3). */
+    public static Response deadlineResponse() {
+        return Response.newBuilder()
+                .setRegionError(Error.newBuilder()
+                        .setMessage("Coprocessor task terminated due to exceeding the deadline")
+                        .setServerIsBusy(ServerIsBusy.newBuilder().setReason("deadline is exceeded")))
+                .build();
+    }
+
+    /** Opens what a request reads. One request, one thread. */
     interface Sources {
         /** Rows at a read timestamp; owned by the caller. */
         RowSource at(long readTs);
 
         /** Rows outside of the request's ranges at a read timestamp; null if there are none. */
-        RowAccessor accessor(long readTs);
+        default RowAccessor accessor(long readTs) {
+            return null;
+        }
+
+        /** What reading cost so far. */
+        default ReadStatistics statistics() {
+            return new ReadStatistics();
+        }
+
+        /** Whether some key that was looked at has a version newer than the read timestamp. */
+        default boolean metNewer() {
+            return statistics().metNewer();
+        }
+
+        /** Version of the data (coprocessor.md 3.14); 0 = unknown. */
+        default long dataVersion() {
+            return 0;
+        }
+
+        /** The same rows for another task of the request, with statistics of its own. */
+        default Sources forTask() {
+            return this;
+        }
     }
 
-    /** {@link #execute(Request, Snapshot, RegionAccessor, long, Clock, DeadlineCheck)} over any source, without execution details. */
+    /** {@link #execute(Request, Snapshot, RegionAccessor, long, Clock, DeadlineCheck)} over any source. */
     static Response.Builder execute(
             Request request,
             Sources sources,
@@ -93,7 +95,7 @@ public final class Coprocessor {
             long maxResponseBytes,
             Clock clock,
             DeadlineCheck deadline) {
-        Response.Builder response = one(request, sources, guard, maxResponseBytes, clock, deadline);
+        Response.Builder response = new RequestRun(request, sources, guard, maxResponseBytes, clock, deadline).run();
         for (StoreBatchTask task : request.getTasksList()) {
             Request single = request.toBuilder()
                     .clearTasks()
@@ -105,102 +107,33 @@ public final class Coprocessor {
                             .setRegionEpoch(task.getRegionEpoch())
                             .setPeer(task.getPeer()))
                     .build();
-            Response.Builder answer = one(single, sources, guard, maxResponseBytes, clock, deadline);
-            response.addBatchResponses(StoreBatchTaskResponse.newBuilder()
-                    .setTaskId(task.getTaskId())
-                    .setData(answer.getData())
-                    .setOtherError(answer.getOtherError()));
+            RequestRun run = new RequestRun(single, sources.forTask(), guard, maxResponseBytes, clock, deadline);
+            response.addBatchResponses(taskResponse(run).setTaskId(task.getTaskId()));
         }
         return response;
     }
 
-    private static Response.Builder one(
-            Request request,
-            Sources sources,
-            MemoryGuard guard,
-            long maxResponseBytes,
-            Clock clock,
-            DeadlineCheck deadline) {
+    /** One task of a batch; its failure is its own, but for the memory that all of them share. */
+    private static StoreBatchTaskResponse.Builder taskResponse(RequestRun run) {
+        Response answer;
         try {
-            if (request.getContext().getApiVersion() == APIVersion.UNRECOGNIZED) {
-                throw new CoplaneException(ErrorCode.UNSUPPORTED, "API V3 is not supported by this TiKV build");
-            }
-            long tp = request.getTp();
-            if (tp == DAG) {
-                return dag(request, sources, guard, maxResponseBytes, clock, deadline);
-            }
-            if (tp == ANALYZE) {
-                AnalyzeReq analyze = parse(AnalyzeReq.parser(), request.getData());
-                try (RowSource source = sources.at(readTs(request, analyze.getStartTsFallback()))) {
-                    ByteString data = Analyze.run(request, analyze, source, clock, guard, deadline);
-                    return Response.newBuilder().setData(data);
-                }
-            }
-            if (tp == CHECKSUM) {
-                ChecksumRequest checksum = parse(ChecksumRequest.parser(), request.getData());
-                try (RowSource source = sources.at(readTs(request, checksum.getStartTsFallback()))) {
-                    ByteString data = ChecksumRun.run(request, checksum, source, guard, deadline);
-                    return Response.newBuilder().setData(data);
-                }
-            }
-            throw new CoplaneException(ErrorCode.UNSUPPORTED, "unsupported tp " + tp);
+            answer = run.run().build();
         } catch (CoplaneException e) {
-            if (!Failures.isText(e)) {
+            if (e.code() == ErrorCode.MEMORY_LIMIT) {
                 throw e;
             }
-            return Response.newBuilder().setOtherError(Failures.otherError(e));
+            answer = e.code() == ErrorCode.DEADLINE
+                    ? deadlineResponse()
+                    : Response.newBuilder().setOtherError(e.getMessage()).build();
         }
-    }
-
-    private static long readTs(Request request, long fallback) {
-        return request.getStartTs() != 0 ? request.getStartTs() : fallback;
-    }
-
-    private static Response.Builder dag(
-            Request request,
-            Sources sources,
-            MemoryGuard guard,
-            long maxResponseBytes,
-            Clock clock,
-            DeadlineCheck deadline) {
-        DAGRequest dag = parse(DAGRequest.parser(), request.getData());
-        try (RowSource source = sources.at(readTs(request, dag.getStartTsFallback()));
-                DagPlan plan = DagPlan.build(
-                        dag,
-                        source,
-                        Ranges.of(request.getRangesList()),
-                        Ranges.prefixBytes(request.getContext()),
-                        request.getPagingSize(),
-                        accessor(request, sources, readTs(request, dag.getStartTsFallback())),
-                        clock,
-                        guard)) {
-            return new DagRun(request, dag, plan, maxResponseBytes, deadline).run();
+        StoreBatchTaskResponse.Builder response =
+                StoreBatchTaskResponse.newBuilder().setData(answer.getData()).setOtherError(answer.getOtherError());
+        if (answer.hasRegionError()) {
+            response.setRegionError(answer.getRegionError());
         }
-    }
-
-    /** Look-ups in other places need what coprocessor.md 3.11 lists; without it there is no accessor. */
-    private static RowAccessor accessor(Request request, Sources sources, long readTs) {
-        Context context = request.getContext();
-        if (request.getPagingSize() != 0
-                || request.getMaxKeysRead() != 0
-                || context.getIsolationLevel() != IsolationLevel.SI
-                || context.getStaleRead()
-                || context.getReplicaRead()
-                || !context.hasPeer()) {
-            return null;
+        if (answer.hasExecDetailsV2()) {
+            response.setExecDetailsV2(answer.getExecDetailsV2());
         }
-        return sources.accessor(readTs);
-    }
-
-    private static <T extends Message> T parse(Parser<T> parser, ByteString bytes) {
-        try {
-            CodedInputStream input = bytes.newCodedInput();
-            input.setRecursionLimit(PROTOBUF_NESTING);
-            T message = parser.parseFrom(input);
-            input.checkLastTagWas(0);
-            return message;
-        } catch (IOException e) {
-            throw new CoplaneException(ErrorCode.BAD_PROTOBUF, "request does not parse: " + e.getMessage(), e);
-        }
+        return response;
     }
 }

@@ -33,6 +33,7 @@ final class DagRun {
     private final long maxResponseBytes;
     private final DeadlineCheck deadline;
     private boolean drained;
+    private boolean failed;
 
     DagRun(Request request, DAGRequest dag, DagPlan plan, long maxResponseBytes, DeadlineCheck deadline) {
         this.request = request;
@@ -55,20 +56,31 @@ final class DagRun {
             if (!Failures.isEvaluation(e)) {
                 throw e;
             }
-            SelectResponse failed = SelectResponse.newBuilder()
+            failed = true;
+            SelectResponse error = SelectResponse.newBuilder()
                     .setError(Error.newBuilder().setCode(Failures.mysqlCode(e)).setMsg(e.getMessage()))
                     .build();
-            return Response.newBuilder().setData(failed.toByteString());
+            return Response.newBuilder().setData(error.toByteString());
         }
     }
 
-    /** @return true if the answer was closed because of its size */
+    /** True if {@link #run} answered an evaluation error. */
+    boolean isFailed() {
+        return failed;
+    }
+
+    /**
+     * Pulls until the data or a budget ends. An answer that has grown too large ends the page: the scan reads no more, and the executors above it give
+     * out what they hold.
+     *
+     * @return true if the answer was closed because of its size
+     */
     private boolean loop() {
         long pagingBytes = plan.isRowByRow() ? request.getPagingSizeBytes() : 0;
         if (pagingBytes != 0) {
             plan.reader().countBytes();
         }
-        boolean capped = plan.canCloseEarly();
+        boolean ending = false;
         int wanted = FIRST_BATCH_ROWS;
         long rows = 0;
         while (true) {
@@ -95,11 +107,12 @@ final class DagRun {
                     || reached(rows, request.getPagingSize())
                     || reached(plan.reader().scannedRows(), request.getMaxKeysRead())
                     || reached(plan.reader().scannedBytes(), pagingBytes)) {
-                drained = batch.drained() == Drained.DRAIN;
-                return false;
+                drained = batch.drained() == Drained.DRAIN && !ending;
+                return ending;
             }
-            if (capped && written >= maxResponseBytes) {
-                return true;
+            if (written >= maxResponseBytes) {
+                plan.reader().endPage();
+                ending = true;
             }
             wanted = Math.min(2 * wanted, MAX_BATCH_ROWS);
         }

@@ -13,14 +13,12 @@ import java.util.Map;
 final class SnapshotSources implements Coprocessor.Sources {
     private final Snapshot own;
     private final RegionAccessor regions;
-    private final ReadStatistics statistics;
+    private final ReadStatistics statistics = new ReadStatistics();
     private final DeadlineCheck deadline;
 
-    /** @param statistics counts what the request's own ranges cost; look-ups are not counted (coprocessor.md 3.11) */
-    SnapshotSources(Snapshot own, RegionAccessor regions, ReadStatistics statistics, DeadlineCheck deadline) {
+    SnapshotSources(Snapshot own, RegionAccessor regions, DeadlineCheck deadline) {
         this.own = own;
         this.regions = regions;
-        this.statistics = statistics;
         this.deadline = deadline;
     }
 
@@ -35,7 +33,7 @@ final class SnapshotSources implements Coprocessor.Sources {
             return null;
         }
         Map<Snapshot, RowAccessor.Region> known = new IdentityHashMap<>();
-        ReadStatistics uncounted = new ReadStatistics();
+        ReadStatistics uncounted = new ReadStatistics(); // look-ups are not counted (coprocessor.md 3.11)
         return rowKey -> {
             Snapshot found = regions.find(own, rowKey);
             return found == null
@@ -43,5 +41,20 @@ final class SnapshotSources implements Coprocessor.Sources {
                     : known.computeIfAbsent(
                             found, region -> () -> new SnapshotSource(region, readTs, uncounted, deadline));
         };
+    }
+
+    @Override
+    public ReadStatistics statistics() {
+        return statistics;
+    }
+
+    @Override
+    public long dataVersion() {
+        return own.dataVersion();
+    }
+
+    @Override
+    public Coprocessor.Sources forTask() {
+        return new SnapshotSources(own, regions, deadline);
     }
 }

@@ -19,6 +19,25 @@ final class MapSources implements Coprocessor.Sources {
     private final NavigableMap<byte[], byte[]> rows = new TreeMap<>(Arrays::compareUnsigned);
     private final List<String> reads = new ArrayList<>();
     private Function<String, MapSources> regions;
+    private long dataVersion;
+    private boolean metNewer;
+
+    /** Gives the data a version and says whether newer versions are met. */
+    MapSources version(long version, boolean meetsNewer) {
+        dataVersion = version;
+        metNewer = meetsNewer;
+        return this;
+    }
+
+    @Override
+    public boolean metNewer() {
+        return metNewer;
+    }
+
+    @Override
+    public long dataVersion() {
+        return dataVersion;
+    }
 
     /** Intervals scanned, as {@code start..end}, and keys looked up, in hexadecimal. */
     List<String> reads() {

@@ -25,6 +25,7 @@ final class RecordedData implements Coprocessor.Sources {
     private final NavigableMap<byte[], List<Version>> rows = new TreeMap<>(Arrays::compareUnsigned);
     private final List<Request> requests = new ArrayList<>();
     private final List<Response> answers = new ArrayList<>();
+    private boolean metNewer;
 
     RecordedData(String name) {
         try {
@@ -83,6 +84,17 @@ final class RecordedData implements Coprocessor.Sources {
     }
 
     @Override
+    public boolean metNewer() {
+        return metNewer;
+    }
+
+    @Override
+    public Coprocessor.Sources forTask() {
+        metNewer = false;
+        return this;
+    }
+
+    @Override
     public RowSource at(long readTs) {
         return new Source(readTs);
     }
@@ -119,6 +131,7 @@ final class RecordedData implements Coprocessor.Sources {
 
         private boolean append(byte[] key, List<Version> versions, RowBuffer buffer) {
             for (Version version : versions) {
+                metNewer |= Long.compareUnsigned(version.commitTs(), readTs) > 0;
                 if (Long.compareUnsigned(version.commitTs(), readTs) <= 0) {
                     if (version.value() == null || version.value().length == 0) {
                         return false;

@@ -1,19 +1,15 @@
 package io.coplane.engine;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.coplane.cop.Coprocessor;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.proto.coprocessor.Response;
-import io.coplane.proto.errorpb.Error;
-import io.coplane.proto.errorpb.ServerIsBusy;
 import java.util.concurrent.CompletionException;
 
 /** The one table from failures to answers (worker.md 6.2, 6.5; snapshot.md 1.4). */
 final class ErrorTable {
-    private static final String DEADLINE_TEXT = "Coprocessor task terminated due to exceeding the deadline";
-    private static final String DEADLINE_REASON = "deadline is exceeded";
-
     private static final int OK = 200;
     private static final int FORBIDDEN = 403;
     private static final int FAILED = 500;
@@ -60,7 +56,7 @@ final class ErrorTable {
             case MEMORY_LIMIT -> text(RETRY, memoryText(e), tag);
             case DEADLINE ->
                 stage == Stage.EXECUTE
-                        ? response(deadlineResponse(), tag)
+                        ? response(Coprocessor.deadlineResponse(), tag)
                         : text(
                                 RETRY,
                                 stage == Stage.SNAPSHOT ? "construct snapshot timeout" : "wait permit timeout",
@@ -105,15 +101,6 @@ final class ErrorTable {
     static CopAnswer response(Response response, String tag) {
         String text = errorText(response);
         return new CopAnswer(text.isEmpty() ? OK : FAILED, response.toByteArray(), text, tag);
-    }
-
-    /** {@code region_error} of a request whose time is over (coprocessor.md 2.3). */
-    static Response deadlineResponse() {
-        return Response.newBuilder()
-                .setRegionError(Error.newBuilder()
-                        .setMessage(DEADLINE_TEXT)
-                        .setServerIsBusy(ServerIsBusy.newBuilder().setReason(DEADLINE_REASON)))
-                .build();
     }
 
     private static String errorText(Response response) {

@@ -84,13 +84,21 @@ public final class PointReader implements AutoCloseable {
                 if (cursors[s] == null) {
                     cursors[s] = source.cursor(false, arena);
                 }
-                if (cursors[s].find(innerKey, 0, innerKey.length, hash, readTs)
+                if (find(cursors[s], innerKey, hash)
                         && (newest == null || Long.compareUnsigned(cursors[s].version(), newest.version()) > 0)) {
                     newest = cursors[s];
                 }
             }
         }
         return newest;
+    }
+
+    private boolean find(TableCursor cursor, byte[] innerKey, long hash) {
+        if (cursor.findNewer(innerKey, 0, innerKey.length, hash, readTs)) {
+            statistics.meetNewer();
+            return cursor.seekVersion(readTs);
+        }
+        return cursor.find(innerKey, 0, innerKey.length, hash, readTs);
     }
 
     private boolean isInShard(byte[] key) {

@@ -4,6 +4,7 @@ package io.coplane.snapshot;
 public final class ReadStatistics {
     private long processedKeys;
     private long processedBytes;
+    private boolean metNewer;
 
     /**
      * Keys examined: every key a scan stopped on, deleted or not, and 1 per point get, also of an absent key. It becomes
@@ -21,9 +22,19 @@ public final class ReadStatistics {
         return processedBytes;
     }
 
+    /** True if some key that was looked at has a version newer than the read timestamp: what was read may differ for a later reader. */
+    public boolean metNewer() {
+        return metNewer;
+    }
+
+    void meetNewer() {
+        metNewer = true;
+    }
+
     /** Adds what another reader counted. */
     public void add(ReadStatistics other) {
         count(other.processedKeys, other.processedBytes);
+        metNewer |= other.metNewer;
     }
 
     void count(long keys, long bytes) {

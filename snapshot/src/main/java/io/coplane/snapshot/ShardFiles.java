@@ -31,6 +31,7 @@ import java.util.Set;
  * @param exportedKey property {@code _encryption}, null if the shard is not encrypted
  * @param files what to load
  * @param estimatedBytes size estimate of these files (snapshot.md 4.2)
+ * @param dataVersion base version + data sequence; 0 if the sender names neither
  */
 record ShardFiles(
         long shardId,
@@ -39,7 +40,8 @@ record ShardFiles(
         byte[] outerEnd,
         byte[] exportedKey,
         List<ShardFile> files,
-        long estimatedBytes) {
+        long estimatedBytes,
+        long dataVersion) {
     private static final String ENCRYPTION_PROPERTY = "_encryption";
     private static final int WRITE_CF = 0;
     private static final int WRITE_CF_LEVELS = 3;
@@ -77,7 +79,8 @@ record ShardFiles(
                 snapshot.getOuterEnd().toByteArray(),
                 property(snapshot.getProperties(), ENCRYPTION_PROPERTY),
                 List.copyOf(files),
-                estimate);
+                estimate,
+                snapshot.getBaseVersion() + snapshot.getDataSequence());
     }
 
     private static ChangeSet parseChangeSet(MemorySegment snapData) {

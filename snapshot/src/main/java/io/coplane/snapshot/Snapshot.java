@@ -43,6 +43,11 @@ public final class Snapshot implements AutoCloseable {
         return shard.shardVersion();
     }
 
+    /** Version of the data for the coprocessor cache (coprocessor.md 3.14): base version + data sequence; 0 = unknown, as senders leave it. */
+    public long dataVersion() {
+        return shard.dataVersion();
+    }
+
     /** First outer raw key of the shard; a copy. */
     public byte[] outerStart() {
         return shard.outerStart().clone();

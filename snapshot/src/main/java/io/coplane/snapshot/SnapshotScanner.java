@@ -128,6 +128,9 @@ public final class SnapshotScanner implements AutoCloseable {
             }
         } finally {
             statistics.count(keys, bytes);
+            if (from.metNewer()) {
+                statistics.meetNewer();
+            }
         }
     }
 

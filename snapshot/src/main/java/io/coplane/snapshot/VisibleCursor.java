@@ -53,6 +53,7 @@ final class VisibleCursor {
     private long othersHead;
 
     private TableCursor current;
+    private boolean metNewer;
 
     VisibleCursor(List<TableSource> sources, long readTs, boolean reverse, DeadlineCheck deadline, NativeArena arena) {
         this.sources = sources;
@@ -73,6 +74,11 @@ final class VisibleCursor {
     /** The cursor that stands on the visible version: its key (inner), version, value. Borrowed until the next move. */
     TableCursor current() {
         return current;
+    }
+
+    /** Whether some key so far has a version above the read timestamp. */
+    boolean metNewer() {
+        return metNewer;
     }
 
     /**
@@ -233,8 +239,11 @@ final class VisibleCursor {
         TableCursor newest = null;
         for (int i = 0; i < onKeyCount; i++) {
             TableCursor cursor = cursors[onKey[i]];
-            if (Long.compareUnsigned(cursor.version(), readTs) > 0 && !cursor.seekVersion(readTs)) {
-                continue;
+            if (Long.compareUnsigned(cursor.version(), readTs) > 0) {
+                metNewer = true;
+                if (!cursor.seekVersion(readTs)) {
+                    continue;
+                }
             }
             if (newest == null || Long.compareUnsigned(cursor.version(), newest.version()) > 0) {
                 newest = cursor;

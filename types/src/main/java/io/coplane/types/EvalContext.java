@@ -35,28 +35,33 @@ public final class EvalContext {
 
     private final long flags;
     private final long sqlMode;
-    private final ZoneId zone;
     private final int maxWarnings;
     private final int divPrecisionIncrement;
     private final Clock clock;
     private final List<EvalException> warnings = new ArrayList<>();
-    private ZoneTable zoneTable;
+    private final ZoneTable zoneTable;
     private long warningCount;
 
     /**
      * @param flags {@code DAGRequest.flags}; unknown bits have no effect
      * @param sqlMode {@code DAGRequest.sql_mode}, 0 when absent
-     * @param zone the session's time zone
+     * @param zoneTable of the session's time zone
      * @param maxWarnings warnings kept; more are only counted; at least 0
      * @param divPrecisionIncrement fraction digits that a division adds; 0 .. 255
      */
-    public EvalContext(long flags, long sqlMode, ZoneId zone, int maxWarnings, int divPrecisionIncrement, Clock clock) {
+    public EvalContext(
+            long flags, long sqlMode, ZoneTable zoneTable, int maxWarnings, int divPrecisionIncrement, Clock clock) {
         this.flags = flags;
         this.sqlMode = sqlMode;
-        this.zone = zone;
+        this.zoneTable = zoneTable;
         this.maxWarnings = maxWarnings;
         this.divPrecisionIncrement = divPrecisionIncrement;
         this.clock = clock;
+    }
+
+    /** A context in a zone with a name or with an offset of at most 18 hours. */
+    public EvalContext(long flags, long sqlMode, ZoneId zone, int maxWarnings, int divPrecisionIncrement, Clock clock) {
+        this(flags, sqlMode, ZoneTable.of(zone), maxWarnings, divPrecisionIncrement, clock);
     }
 
     /** True if any of the flag bits is set. */
@@ -69,16 +74,8 @@ public final class EvalContext {
         return (sqlMode & bits) != 0;
     }
 
-    /** The session's time zone. */
-    public ZoneId zone() {
-        return zone;
-    }
-
-    /** The offsets of the session's time zone; looked up once. */
+    /** The offsets of the session's time zone. */
     public ZoneTable zoneTable() {
-        if (zoneTable == null) {
-            zoneTable = ZoneTable.of(zone);
-        }
         return zoneTable;
     }
 

@@ -22,6 +22,8 @@ public final class RangesReader {
     private long scannedRows;
     private long scannedBytes;
     private boolean countsBytes;
+    private long readBytes;
+    private boolean isPageEnded;
 
     private ScanRange current;
     private byte[] pageBegin = NONE;
@@ -59,6 +61,7 @@ public final class RangesReader {
             }
             count(rows, before);
         }
+        readBytes += rows.byteCount();
         if (exhausted) {
             if (current != null) {
                 pageEnd = backward ? current.start() : current.scannedEnd();
@@ -115,6 +118,20 @@ public final class RangesReader {
             key[length] = 0;
         }
         return key;
+    }
+
+    /** Makes the scan read no more: its next batch is empty and ends the page. */
+    public void endPage() {
+        isPageEnded = true;
+    }
+
+    boolean isPageEnded() {
+        return isPageEnded;
+    }
+
+    /** Raw key and value bytes of the entries read since the start. */
+    public long readBytes() {
+        return readBytes;
     }
 
     /** Entries read since the start. */

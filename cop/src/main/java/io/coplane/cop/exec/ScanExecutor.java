@@ -32,6 +32,9 @@ abstract class ScanExecutor extends Executor {
 
     @Override
     final Batch pull(int wanted) {
+        if (reader.isPageEnded()) {
+            return endOfPage();
+        }
         CoplaneException failure = null;
         boolean exhausted = false;
         try {
@@ -53,6 +56,14 @@ abstract class ScanExecutor extends Executor {
         batch.setError(failure);
         endBatch(done);
         account.holds(batch.heapBytes() + columnBytes());
+        return batch;
+    }
+
+    private Batch endOfPage() {
+        rows.clear();
+        beginBatch(0);
+        batch.reset(0, Drained.PAGING_DRAIN);
+        endBatch(0);
         return batch;
     }
 

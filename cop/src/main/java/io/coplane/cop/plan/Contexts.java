@@ -4,13 +4,14 @@ import io.coplane.nativecache.Clock;
 import io.coplane.proto.tipb.DAGRequest;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
+import io.coplane.types.time.ZoneTable;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 
 /** Evaluation contexts of requests (coprocessor.md 3.1). */
 public final class Contexts {
     private static final int UNKNOWN_ZONE = 1298;
-    private static final int MAX_OFFSET_SECONDS = 18 * 3600;
+    private static final long DAY_SECONDS = 86_400;
 
     private Contexts() {}
 
@@ -44,22 +45,22 @@ public final class Contexts {
                 clock);
     }
 
-    private static ZoneId zone(DAGRequest dag) {
+    private static ZoneTable zone(DAGRequest dag) {
         String name = dag.getTimeZoneName();
         if (!name.isEmpty()) {
             if (name.equalsIgnoreCase("system")) {
-                return ZoneId.systemDefault();
+                return ZoneTable.of(ZoneId.systemDefault());
             }
             if (!ZoneId.getAvailableZoneIds().contains(name)) {
                 throw unknown(name);
             }
-            return ZoneId.of(name);
+            return ZoneTable.of(ZoneId.of(name));
         }
         long offset = dag.getTimeZoneOffset();
-        if (offset < -MAX_OFFSET_SECONDS || offset > MAX_OFFSET_SECONDS) {
+        if (offset <= -DAY_SECONDS || offset >= DAY_SECONDS) {
             throw unknown("offset " + offset + "s");
         }
-        return ZoneOffset.ofTotalSeconds((int) offset);
+        return ZoneTable.ofOffset((int) offset);
     }
 
     private static EvalException unknown(String zone) {

@@ -196,13 +196,9 @@ public final class DagPlan implements AutoCloseable {
         return only(ExecType.TypeSelection, ExecType.TypeProjection);
     }
 
-    /** True if closing the answer after any batch loses no row: nothing above the scan holds rows back while it emits others. */
-    public boolean canCloseEarly() {
-        return only(ExecType.TypeSelection, ExecType.TypeProjection, ExecType.TypeTopN, ExecType.TypeLimit)
-                && dag.getExecutorsList().stream()
-                        .noneMatch(executor -> executor.getTopN().getPartitionByCount() > 0
-                                || executor.getLimit().getPartitionByCount() > 0
-                                || executor.getLimit().getTruncateKeyExprCount() > 0);
+    /** True if the plan has an index look-up, in whatever mode. */
+    public boolean looksUp() {
+        return !channels.isEmpty();
     }
 
     private boolean only(ExecType... types) {

@@ -58,7 +58,7 @@ final class VectorTypes {
                         : suffix.startsWith("DATE") ? FieldType.DATE : TimeParser.ANY_TYPE;
         byte[] text = VectorCase.utf8(literal.text());
         int fsp = type == FieldType.DATE ? 0 : Math.max(0, VectorValues.fsp(suffix));
-        EvalContext lenient = new EvalContext(0, 0, eval.zone(), 64, 4, eval.clock());
+        EvalContext lenient = new EvalContext(0, 0, eval.zoneTable(), 64, 4, eval.clock());
         long core = new TimeParser().parse(lenient, text, 0, text.length, type, fsp, !suffix.contains("cut"));
         if (core == Times.NONE) {
             throw new AssertionError("no time: " + literal);
@@ -85,7 +85,7 @@ final class VectorTypes {
         }
         DurationParser parser = new DurationParser();
         byte[] text = VectorCase.utf8(literal.text());
-        EvalContext lenient = new EvalContext(0, 0, eval.zone(), 64, 4, eval.clock());
+        EvalContext lenient = new EvalContext(0, 0, eval.zoneTable(), 64, 4, eval.clock());
         if (!parser.parse(lenient, text, 0, text.length, fsp, true, false)) {
             throw new AssertionError("no duration: " + literal);
         }

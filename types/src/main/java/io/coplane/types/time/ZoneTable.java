@@ -57,12 +57,27 @@ public final class ZoneTable {
         }
     }
 
+    private ZoneTable(int offsetSeconds) {
+        instants = new long[0];
+        offsets = new int[] {offsetSeconds};
+        localEnds = new long[0];
+    }
+
+    /**
+     * Table of a fixed offset.
+     *
+     * @param seconds east of UTC; less than a day either way, which is more than a {@link ZoneOffset} can be
+     */
+    public static ZoneTable ofOffset(int seconds) {
+        return new ZoneTable(seconds);
+    }
+
     /** Table of a zone. */
     public static ZoneTable of(ZoneId zone) {
         ZoneTable table = TABLES.get(zone);
         if (table == null) {
             table = zone instanceof ZoneOffset offset
-                    ? new ZoneTable(offset.getRules()) // not kept: there are many
+                    ? new ZoneTable(offset.getTotalSeconds()) // not kept: there are many
                     : TABLES.computeIfAbsent(zone, id -> new ZoneTable(id.getRules()));
         }
         return table;
