@@ -56,6 +56,11 @@ public final class DecodedRows {
         return new DecodedRows(Arrays.copyOf(keys, count), Arrays.copyOf(values, count), Arrays.copyOf(commits, count));
     }
 
+    /** Rows that are sorted by key; arrays are taken over. */
+    static DecodedRows of(byte[][] sortedKeys, byte[][] values) {
+        return new DecodedRows(sortedKeys, values, new long[sortedKeys.length]);
+    }
+
     private static byte[] copy(byte[] bytes, int start, int length) {
         return Arrays.copyOfRange(bytes, start, start + length);
     }

@@ -13,9 +13,10 @@ import java.util.List;
  * Merges all sources of a snapshot and shows of each key in a range the newest version at or below the read timestamp, unless that is a
  * tombstone (snapshot.md 6.4). Hot: {@link #next} runs per row.
  *
- * <p>All keys of a range begin with what its bounds share. The 8 bytes behind that, the <em>head</em> of a key, decide nearly every comparison;
- * in reverse heads are inverted, so that the least head always comes first. As long as the source in front stays below the least head of the
- * others, no other source is looked at.
+ * <p>All keys of a range begin with what its bounds share. The 24 bytes behind that, <em>head</em>, <em>middle</em> and <em>tail</em> of a key, decide
+ * nearly every comparison (of the 9 bytes behind {@code _} in a row key, and of the 18 of a number and a handle in an index, the last one decides). They
+ * are kept so that they compare as signed numbers, in reverse inverted, so that the least always comes first. As long as the source in front stays
+ * below the least of the others, no other source is looked at.
  *
  * <p>Of several sources that hold a key each names its newest visible version and the newest of these counts: a merge by key and version, whatever
  * the order of the sources. Equal versions: the newer source wins.
@@ -39,18 +40,24 @@ final class VisibleCursor {
     private boolean started; // some range was set before
     private final boolean[] positioned; // the cursor stands where the ranges so far led it
     private int sharedLength;
-    private long limitHead; // head of the bound that ends the scan
+    private long limitHead; // of the bound that ends the scan
+    private long limitMiddle;
+    private long limitTail;
 
-    // sources with a key in the range, newest first; heads by source number
+    // sources with a key in the range, newest first; heads and tails by source number
     private final int[] active;
     private int activeCount;
     private final long[] heads;
+    private final long[] middles;
+    private final long[] tails;
 
     // sources that stand on the current key, newest first
     private final int[] onKey;
     private int onKeyCount;
-    private boolean unique; // no other source than onKey[0] below othersHead
+    private boolean unique; // no other source than onKey[0] below the others' words
     private long othersHead;
+    private long othersMiddle;
+    private long othersTail;
 
     private TableCursor current;
     private boolean metNewer;
@@ -68,6 +75,8 @@ final class VisibleCursor {
         positioned = new boolean[count];
         active = new int[count];
         heads = new long[count];
+        middles = new long[count];
+        tails = new long[count];
         onKey = new int[count];
     }
 
@@ -107,7 +116,10 @@ final class VisibleCursor {
         byte[] bound = reverse ? lower : upper;
         int mismatch = Arrays.mismatch(lower, upper);
         sharedLength = Math.min(mismatch, Math.min(lower.length, upper.length));
-        limitHead = head(Arrays.copyOf(bound, bound.length + Long.BYTES), bound.length);
+        byte[] withSlack = Arrays.copyOf(bound, bound.length + Long.BYTES);
+        limitHead = word(withSlack, sharedLength, bound.length);
+        limitMiddle = word(withSlack, sharedLength + Long.BYTES, bound.length);
+        limitTail = word(withSlack, sharedLength + 2 * Long.BYTES, bound.length);
         for (int s = 0; s < cursors.length; s++) {
             if (sources.get(s).touches(lower, upper)) {
                 position(s);
@@ -160,7 +172,8 @@ final class VisibleCursor {
         if (unique) {
             int s = onKey[0];
             if (cursors[s].next() && readHead(s)) {
-                if (activeCount == 1 || Long.compareUnsigned(heads[s], othersHead) < 0) {
+                if (activeCount == 1
+                        || order(heads[s], middles[s], tails[s], othersHead, othersMiddle, othersTail) < 0) {
                     return true;
                 }
             } else {
@@ -194,48 +207,82 @@ final class VisibleCursor {
             return false;
         }
         int best = active[0];
+        long bestHead = heads[best];
+        long bestMiddle = middles[best];
+        long bestTail = tails[best];
+        long nextHead = Long.MAX_VALUE; // least of those behind the best
+        long nextMiddle = Long.MAX_VALUE;
+        long nextTail = Long.MAX_VALUE;
         onKey[0] = best;
         int count = 1;
         for (int i = 1; i < activeCount; i++) {
             int s = active[i];
-            int order = compare(s, best);
+            long head = heads[s];
+            long middle = middles[s];
+            long tail = tails[s];
+            int order = order(head, middle, tail, bestHead, bestMiddle, bestTail);
+            if (order == 0) {
+                order = compareRest(s, best);
+            }
             if (order < 0) {
+                nextHead = bestHead;
+                nextMiddle = bestMiddle;
+                nextTail = bestTail;
                 best = s;
+                bestHead = head;
+                bestMiddle = middle;
+                bestTail = tail;
                 onKey[0] = s;
                 count = 1;
             } else if (order == 0) {
                 onKey[count++] = s;
+            } else if (order(head, middle, tail, nextHead, nextMiddle, nextTail) < 0) {
+                nextHead = head;
+                nextMiddle = middle;
+                nextTail = tail;
             }
         }
         onKeyCount = count;
         unique = count == 1;
-        if (unique) {
-            long least = -1L;
-            for (int i = 0; i < activeCount; i++) {
-                int s = active[i];
-                if (s != best && Long.compareUnsigned(heads[s], least) < 0) {
-                    least = heads[s];
-                }
-            }
-            othersHead = least;
-        }
+        othersHead = nextHead;
+        othersMiddle = nextMiddle;
+        othersTail = nextTail;
         return true;
     }
 
-    private int compare(int s, int t) {
-        int order = Long.compareUnsigned(heads[s], heads[t]);
-        if (order != 0) {
-            return order;
+    private static int order(long head, long middle, long tail, long otherHead, long otherMiddle, long otherTail) {
+        if (head != otherHead) {
+            return head < otherHead ? -1 : 1;
         }
+        if (middle != otherMiddle) {
+            return middle < otherMiddle ? -1 : 1;
+        }
+        return Long.compare(tail, otherTail);
+    }
+
+    /** Compares two keys with the same head, middle and tail. */
+    private int compareRest(int s, int t) {
         TableCursor left = cursors[s];
         TableCursor right = cursors[t];
-        order = Arrays.compareUnsigned(
+        int decided = sharedLength + 3 * Long.BYTES;
+        if (left.keyLength() == right.keyLength() && left.keyLength() <= decided) {
+            return 0;
+        }
+        int order = Arrays.compareUnsigned(
                 left.keyBytes(), sharedLength, left.keyLength(), right.keyBytes(), sharedLength, right.keyLength());
         return reverse ? -order : order;
     }
 
     /** Finds the newest version at or below the read timestamp. @return false if there is none or it is a tombstone */
     private boolean toVisibleVersion() {
+        if (unique) {
+            TableCursor only = cursors[onKey[0]];
+            if (Long.compareUnsigned(only.version(), readTs) > 0 && !only.seekVersion(readTs)) {
+                return false;
+            }
+            current = only;
+            return (only.meta() & ValueMeta.DELETE) == 0;
+        }
         TableCursor newest = null;
         for (int i = 0; i < onKeyCount; i++) {
             TableCursor cursor = cursors[onKey[i]];
@@ -261,10 +308,15 @@ final class VisibleCursor {
         if (!beginsWithShared(key, length)) {
             return false;
         }
-        long head = head(key, length);
+        long head = word(key, sharedLength, length);
+        long middle = word(key, sharedLength + Long.BYTES, length);
+        long tail = word(key, sharedLength + 2 * Long.BYTES, length);
         heads[s] = head;
-        if (head != limitHead) {
-            return Long.compareUnsigned(head, limitHead) < 0;
+        middles[s] = middle;
+        tails[s] = tail;
+        int order = order(head, middle, tail, limitHead, limitMiddle, limitTail);
+        if (order != 0) {
+            return order < 0;
         }
         return reverse ? cursor.compareKey(lower, 0, lower.length) >= 0 : cursor.compareKey(upper, 0, upper.length) < 0;
     }
@@ -276,27 +328,31 @@ final class VisibleCursor {
         if (length < shared) {
             return false;
         }
-        int i = 0;
-        for (; i + Long.BYTES <= shared; i += Long.BYTES) {
+        if (shared < Long.BYTES) {
+            return Arrays.equals(key, 0, shared, prefix, 0, shared);
+        }
+        int last = shared - Long.BYTES; // the last word may overlap the one before
+        for (int i = 0; i < last; i += Long.BYTES) {
             if ((long) BE_LONG.get(key, i) != (long) BE_LONG.get(prefix, i)) {
                 return false;
             }
         }
-        for (; i < shared; i++) {
-            if (key[i] != prefix[i]) {
-                return false;
-            }
-        }
-        return true;
+        return (long) BE_LONG.get(key, last) == (long) BE_LONG.get(prefix, last);
     }
 
-    /** The 8 bytes behind the shared ones, zeros behind the key; inverted in reverse. {@code key} has 8 more bytes than the key. */
-    private long head(byte[] key, int length) {
-        long head = (long) BE_LONG.get(key, sharedLength);
-        int left = length - sharedLength;
-        if (left < Long.BYTES) {
-            head = left == 0 ? 0 : head & -1L << Byte.SIZE * (Long.BYTES - left);
+    /**
+     * The 8 bytes of a key from {@code at} on, zeros behind the key, as a signed number in the order of the scan. {@code key} has 8 more bytes than
+     * the key.
+     */
+    private long word(byte[] key, int at, int length) {
+        int left = length - at;
+        long word = 0;
+        if (left > 0) {
+            word = (long) BE_LONG.get(key, at);
+            if (left < Long.BYTES) {
+                word &= -1L << Byte.SIZE * (Long.BYTES - left);
+            }
         }
-        return reverse ? ~head : head;
+        return (reverse ? ~word : word) ^ Long.MIN_VALUE;
     }
 }

@@ -46,6 +46,7 @@ abstract class ScanExecutor extends Executor {
         beginBatch(count);
         int done = 0;
         try {
+            done = batch.columnCount() > 0 ? bulk(count) : 0;
             for (; done < count && batch.columnCount() > 0; done++) {
                 row(done);
             }
@@ -69,6 +70,15 @@ abstract class ScanExecutor extends Executor {
 
     /** Prepares the columns for at most {@code count} rows. */
     abstract void beginBatch(int count);
+
+    /**
+     * Splits entries into cells column by column, as many as have a plain form.
+     *
+     * @return how many, from the first; the next one goes to {@link #row}, which also finds its error
+     */
+    int bulk(int count) {
+        return 0;
+    }
 
     /** Splits one entry into cells; a failure leaves the rows before it whole. */
     abstract void row(int row);

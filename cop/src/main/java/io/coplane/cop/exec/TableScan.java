@@ -47,6 +47,10 @@ public final class TableScan extends ScanExecutor {
     /** Number of the row, from 1, in which a column was filled last. */
     private final int[] filled;
 
+    private int[] formOf = new int[0];
+    /** Columns that the rows in bulk take from their keys. */
+    private final boolean[] fromKey;
+
     private final RowV2Layout layout;
     private final int rawColumns;
     private final RowV1Reader v1 = new RowV1Reader();
@@ -119,6 +123,7 @@ public final class TableScan extends ScanExecutor {
             Integer column = columnById.get(id);
             commonHandleColumns[i] = column == null || primaryPrefixColumnIds.contains(id) ? -1 : column;
         }
+        fromKey = new boolean[count];
         handleStarts = new int[commonHandleColumns.length];
         handleLengths = new int[commonHandleColumns.length];
     }
@@ -145,6 +150,159 @@ public final class TableScan extends ScanExecutor {
                 raw[i].resetBorrowed(count, rows.bytes());
             } else {
                 decoded[i].reset(count);
+            }
+        }
+    }
+
+    @Override
+    int bulk(int count) {
+        if (count == 0) {
+            return 0;
+        }
+        int done = count;
+        boolean oneForm = true;
+        boolean lacksColumns = keyOnly;
+        if (!keyOnly) {
+            done = forms(count);
+            if (done == 0) {
+                return 0;
+            }
+            for (int row = 1; row < done; row++) {
+                oneForm &= formOf[row] == formOf[0];
+            }
+            lacksColumns = layout.lacksColumns(formOf[0]);
+        }
+        if (lacksColumns && !canDoWithout()) {
+            return 0;
+        }
+        done = keys(done, lacksColumns);
+        for (int i = 0; i < wanted.length; i++) {
+            RawColumn column = raw[wanted[i]];
+            if (layout.place(formOf[0], i) != RowV2Layout.MISSING) {
+                done = layout.cells(
+                        rows.bytes(),
+                        rows.valueStarts(),
+                        rows.valueLengths(),
+                        done,
+                        formOf,
+                        oneForm,
+                        i,
+                        wantedInteger[i] ? INTEGER_LENGTHS : 0,
+                        column.starts(),
+                        column.lengths());
+                column.takeCells(done);
+            }
+        }
+        for (int i = 0; i < raw.length; i++) {
+            if (raw[i] != null) {
+                for (int row = raw[i].rows(); row < done; row++) {
+                    missing(i);
+                }
+                raw[i].truncate(done);
+            }
+        }
+        return done;
+    }
+
+    /** Finds the form of each row, until one that must be read alone. If the first lacks columns, all rows are of its form. */
+    private int forms(int count) {
+        if (count > formOf.length) {
+            formOf = new int[Math.max(count, 2 * formOf.length)];
+        }
+        byte[] bytes = rows.bytes();
+        int[] starts = rows.valueStarts();
+        int[] lengths = rows.valueLengths();
+        int row = 0;
+        try {
+            for (; row < count; row++) {
+                int form = RowV2View.isV2(bytes, starts[row], lengths[row])
+                        ? layout.form(bytes, starts[row], lengths[row])
+                        : RowV2Layout.NONE;
+                if (form == RowV2Layout.NONE
+                        || row > 0
+                                && form != formOf[0]
+                                && (layout.lacksColumns(form) || layout.lacksColumns(formOf[0]))) {
+                    return row;
+                }
+                formOf[row] = form;
+            }
+        } catch (CoplaneException e) {
+            return row; // read alone, it says this again
+        }
+        return count;
+    }
+
+    /** Finds the columns that come from the key. @return false if a column that may not be NULL is nowhere */
+    private boolean canDoWithout() {
+        Arrays.fill(fromKey, false);
+        for (int column : commonHandleColumns) {
+            if (column >= 0) {
+                fromKey[column] = true;
+            }
+        }
+        for (int i = 0; i < wanted.length; i++) {
+            if (layout.place(formOf[0], i) != RowV2Layout.MISSING) {
+                fromKey[wanted[i]] = false;
+            }
+        }
+        for (int i = 0; i < raw.length; i++) {
+            boolean there = raw[i] == null || fromKey[i];
+            for (int w = 0; w < wanted.length && !there; w++) {
+                there = wanted[w] == i && layout.place(formOf[0], w) != RowV2Layout.MISSING;
+            }
+            if (!there && !columns.get(i).hasDefault() && columns.get(i).type().isNotNull()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Reads what keys say. @return rows read: fewer than {@code count} if the next key is broken */
+    private int keys(int count, boolean needsHandle) {
+        byte[] bytes = rows.bytes();
+        int[] starts = rows.keyStarts();
+        int[] lengths = rows.keyLengths();
+        int row = 0;
+        try {
+            for (; row < count; row++) {
+                int start = starts[row] + prefixBytes;
+                int length = lengths[row] - prefixBytes;
+                if (handleColumns.length > 0) {
+                    long handle = TableKeys.intHandle(bytes, start, length);
+                    for (int column : handleColumns) {
+                        decoded[column].values()[row] = handle;
+                    }
+                } else {
+                    TableKeys.checkRecordKey(bytes, start, length);
+                    if (needsHandle && hasCommonHandle) {
+                        bulkHandle(bytes, start, length);
+                    }
+                }
+                for (int column : tableIdColumns) {
+                    decoded[column].values()[row] = TableKeys.tableId(bytes, start, length);
+                }
+                for (int column : commitTsColumns) {
+                    decoded[column].values()[row] = rows.commitTs()[row];
+                }
+            }
+        } catch (CoplaneException e) {
+            return row; // read alone, it says this again
+        }
+        return count;
+    }
+
+    private void bulkHandle(byte[] bytes, int start, int length) {
+        Datums.split(
+                bytes,
+                start + TableKeys.HANDLE_AT,
+                start + length,
+                handleStarts,
+                handleLengths,
+                commonHandleColumns.length);
+        for (int i = 0; i < commonHandleColumns.length; i++) {
+            int column = commonHandleColumns[i];
+            if (column >= 0 && fromKey[column]) {
+                raw[column].addDatum(handleStarts[i], handleLengths[i]);
             }
         }
     }

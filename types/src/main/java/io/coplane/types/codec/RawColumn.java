@@ -138,6 +138,12 @@ public final class RawColumn {
         return start;
     }
 
+    /** Takes {@code count} rows, cells or NULL, that the caller wrote to {@link #starts()} and {@link #lengths()}, from row 0 on. */
+    public void takeCells(int count) {
+        rows = count;
+        hasCells = true;
+    }
+
     /** Forgets the rows from {@code rows} on. */
     public void truncate(int rows) {
         this.rows = rows;

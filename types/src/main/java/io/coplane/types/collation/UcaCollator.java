@@ -159,7 +159,14 @@ final class UcaCollator extends Collator {
     @Override
     long hashWhole(byte[] bytes, int start, int end) {
         long hash = 0;
-        long state = skip(bytes, start, end);
+        int first = start;
+        for (; first < end && bytes[first] >= 0 && table.entry(bytes[first]) >= 0; first++) {
+            int primary = table.entry(bytes[first]);
+            if (primary != 0) {
+                hash = mix(hash, primary);
+            }
+        }
+        long state = skip(bytes, first, end);
         while (state >= 0) {
             hash = mix(hash, primary(bytes, state, end));
             state = skip(bytes, advance(bytes, state, end), end);
@@ -169,12 +176,34 @@ final class UcaCollator extends Collator {
 
     @Override
     void writeWhole(byte[] bytes, int start, int end, ByteSink out) {
-        long state = skip(bytes, start, end);
+        long state = skip(bytes, start + writeAscii(bytes, start, end, out), end);
         while (state >= 0) {
             int primary = primary(bytes, state, end);
             out.putByte(primary >> 8);
             out.putByte(primary);
             state = skip(bytes, advance(bytes, state, end), end);
         }
+    }
+
+    /** Writes the primaries of the ASCII characters that the string starts with. @return how many characters */
+    private int writeAscii(byte[] bytes, int start, int end, ByteSink out) {
+        out.ensure(Math.multiplyExact(2, end - start));
+        byte[] target = out.bytes();
+        int from = out.length();
+        int to = from;
+        int i = start;
+        for (; i < end; i++) {
+            int character = bytes[i];
+            int entry = character < 0 ? -1 : table.entry(character);
+            if (entry < 0) {
+                break; // not ASCII, or with a list of primaries
+            }
+            if (entry != 0) {
+                target[to++] = (byte) (entry >> 8);
+                target[to++] = (byte) entry;
+            }
+        }
+        out.advance(to - from);
+        return i - start;
     }
 }

@@ -120,7 +120,11 @@ final class WeightCollator extends Collator {
     @Override
     long hashWhole(byte[] bytes, int start, int end) {
         long hash = 0;
-        for (int i = start; i < end; ) {
+        int i = start;
+        for (; i < end && bytes[i] >= 0; i++) {
+            hash = mix(hash, basic[bytes[i]]);
+        }
+        while (i < end) {
             int width = Utf8.sequenceLength(bytes, i, end);
             int weight = weight(bytes, i, width);
             if (weight == STOP) {
@@ -134,7 +138,11 @@ final class WeightCollator extends Collator {
 
     @Override
     void writeWhole(byte[] bytes, int start, int end, ByteSink out) {
-        for (int i = start; i < end; ) {
+        int i = start;
+        if (keyForm == KeyForm.TWO_BYTES) {
+            i += writeAscii(bytes, start, end, out);
+        }
+        while (i < end) {
             int width = Utf8.sequenceLength(bytes, i, end);
             int weight = weight(bytes, i, width);
             if (weight == STOP) {
@@ -143,6 +151,26 @@ final class WeightCollator extends Collator {
             put(weight, out);
             i += Math.max(1, width);
         }
+    }
+
+    /** Writes the weights of the ASCII characters that the string starts with. @return how many */
+    private int writeAscii(byte[] bytes, int start, int end, ByteSink out) {
+        out.ensure(Math.multiplyExact(2, end - start));
+        byte[] target = out.bytes();
+        int to = out.length();
+        int[] weights = basic;
+        int i = start;
+        for (; i < end; i++, to += 2) {
+            int character = bytes[i];
+            if (character < 0) {
+                break;
+            }
+            int weight = weights[character];
+            target[to] = (byte) (weight >> 8);
+            target[to + 1] = (byte) weight;
+        }
+        out.advance(2 * (i - start));
+        return i - start;
     }
 
     /** @param width bytes of the sequence at {@code at}, 0 if it is ill-formed */

@@ -136,7 +136,8 @@ class DecimalTest {
             BigDecimal shown = new BigDecimal(out.plainText()).stripTrailingZeros();
             assertThat(shown.precision()).isEqualTo(shortest.precision());
             assertThat(shown.subtract(new BigDecimal(value)).abs())
-                    .isEqualByComparingTo(shortest.subtract(new BigDecimal(value)).abs()); // the other one of a tie
+                    .isEqualByComparingTo(
+                            shortest.subtract(new BigDecimal(value)).abs()); // the other one of a tie
         }
     }
 
