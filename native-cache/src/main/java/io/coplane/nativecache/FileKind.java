@@ -9,7 +9,9 @@ public enum FileKind {
     BLOB("blob", "blob/"),
     VECTOR_INDEX("vec", "vec/"),
     FTS_PACKED("ftspack", "fts/"),
-    FTS_DEDICATED("ftsded", "fts/");
+    FTS_DEDICATED("ftsded", "fts/"),
+    /** Encryption metadata of a keyspace (worker.md 14.3). */
+    ENCRYPTION("dict", "encryption/");
 
     private final String suffix;
     private final String folder;

@@ -130,8 +130,8 @@ public final class BlobBuilder implements AutoCloseable {
         meta.clear();
         IndexWriter.writeBlob(indexKeys.bytes, indexKeys.length, indexed, meta, checksum);
         int properties = meta.length;
-        property(BlobReader.SMALLEST, smallest);
-        property(BlobReader.BIGGEST, biggest);
+        property(BlobFooter.Properties.SMALLEST, smallest);
+        property(BlobFooter.Properties.BIGGEST, biggest);
         if (options.key() != null) {
             byte[] version = new byte[Integer.BYTES];
             Bytes.LE_INT.set(version, 0, options.key().version());
@@ -141,8 +141,8 @@ public final class BlobBuilder implements AutoCloseable {
         meta.putInt(records.length);
         meta.putInt(records.length + properties);
         meta.putInt(options.minBlobBytes());
-        meta.putInt(BlobReader.MAGIC);
-        meta.putShort(BlobReader.FORMAT);
+        meta.putInt(BlobFooter.MAGIC);
+        meta.putShort(BlobFooter.FORMAT);
         meta.putByte(options.compression().number());
         meta.putByte(options.checksum().number());
         MemorySegment bytes = arena.allocate((long) records.length + meta.length);

@@ -34,6 +34,7 @@ final class BlockIndex {
     private final long keysAt;
     private final int keysLength;
     private final long blocksEnd;
+    private final boolean trimmed; // the prefix of all keys begins with a keyspace prefix, which is left out
 
     private BlockIndex(
             MemorySegment bytes, long at, int count, long prefixAt, int prefixLength, int keysLength, long blocksEnd) {
@@ -44,9 +45,10 @@ final class BlockIndex {
         this.keysAt = prefixAt + prefixLength + Integer.BYTES;
         this.keysLength = keysLength;
         this.blocksEnd = blocksEnd;
-        int trimmed = Bytes.hasKeyspace(bytes, prefixAt, prefixLength) ? Bytes.KEYSPACE_PREFIX_BYTES : 0;
-        this.prefixAt = prefixAt + trimmed;
-        this.prefixLength = prefixLength - trimmed;
+        this.trimmed = Bytes.hasKeyspace(bytes, prefixAt, prefixLength);
+        int left = trimmed ? Bytes.KEYSPACE_PREFIX_BYTES : 0;
+        this.prefixAt = prefixAt + left;
+        this.prefixLength = prefixLength - left;
     }
 
     /**
@@ -106,6 +108,31 @@ final class BlockIndex {
             key = offset;
             least = start + Formats.CHECKSUM_BYTES;
         }
+        for (int i = 1; i < count; i++) {
+            if (!ascends(i)) {
+                throw FileErrors.format(
+                        file, keyOffsetsAt + 4L * i, "first keys of blocks are out of order: block=" + i);
+            }
+        }
+    }
+
+    /** Whether the first key of a block is greater than that of the block before it. */
+    private boolean ascends(int block) {
+        long before = keysAt + keyOffset(block - 1);
+        long from = keysAt + keyOffset(block);
+        long to = keysAt + keyOffset(block + 1);
+        long mismatch = MemorySegment.mismatch(bytes, before, from, bytes, from, to);
+        if (mismatch < 0 || from + mismatch >= to) {
+            return false; // equal, or a part of the one before
+        }
+        return before + mismatch >= from
+                || (bytes.get(Layouts.BYTE, before + mismatch) & 0xFF)
+                        < (bytes.get(Layouts.BYTE, from + mismatch) & 0xFF);
+    }
+
+    /** Whether keys in the file still have their keyspace prefix, as in files of old versions (sst.md 13). */
+    boolean hasKeyspaces() {
+        return trimmed;
     }
 
     int count() {

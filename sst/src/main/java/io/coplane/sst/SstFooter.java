@@ -85,6 +85,20 @@ record SstFooter(
         return footer;
     }
 
+    /** Checks that a table's end is one, by magic and format (sst.md 3.2: {@code is_match}); else fails with {@code message}. */
+    static void requireMatch(MemorySegment bytes, String file, String message) {
+        long at = bytes.byteSize() - BYTES;
+        if (at < 0) {
+            throw FileErrors.truncated(file, 0, message);
+        }
+        int magic = bytes.get(Layouts.LE_INT, at + MAGIC_AT);
+        boolean match = (magic == Formats.SST_MAGIC || magic == Formats.SPLIT_L0_MAGIC)
+                && bytes.get(Layouts.LE_SHORT, at + FORMAT_AT) == Formats.TABLE_FORMAT;
+        if (!match) {
+            throw FileErrors.format(file, at + FORMAT_AT, message);
+        }
+    }
+
     private static long unsigned(MemorySegment bytes, long at) {
         return bytes.get(Layouts.LE_INT, at) & 0xFFFF_FFFFL;
     }

@@ -106,7 +106,7 @@ public final class SstReader {
                 properties.smallest(),
                 properties.biggest(),
                 properties.maxTs(),
-                asksFilter(properties, level) ? filter : null);
+                asksFilter(properties, level) && !index.hasKeyspaces() ? filter : null);
         return new SstReader(fileId, footer, properties, filter, blocks);
     }
 

@@ -79,7 +79,7 @@ public final class StreamedFiles {
     public CompletableFuture<BlobReader> openBlob(FileParts file, long fileId) {
         String name = Formats.blobName(fileId);
         long size = file.byteSize();
-        if (size < BlobReader.FOOTER_BYTES) {
+        if (size < BlobFooter.BYTES) {
             return CompletableFuture.failedFuture(FileErrors.truncated(name, 0, "Invalid file size"));
         }
         long tailAt = Math.max(0, size - TAIL_BYTES);

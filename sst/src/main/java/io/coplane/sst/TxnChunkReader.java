@@ -41,6 +41,7 @@ public final class TxnChunkReader {
     final SecretKeySpec key; // null: not encrypted
 
     private final long[] blockOffsets; // one more than blocks
+    private final boolean locked; // encrypted, and opened without looking at a key
     private final byte[][] firstKeys; // as stored: blocks take their prefix from them
     private final byte[][] firstInnerKeys;
     private final byte[] biggest;
@@ -85,7 +86,27 @@ public final class TxnChunkReader {
         }
         biggest = Bytes.trim(readKey(keyOffsetsAt + 4L * blocks, keysAt, end, true));
         readProperties(footer.propertiesOffset(), footer.footerOffset() - Formats.CHECKSUM_BYTES);
-        key = fileKey(shardKey);
+        key = shardKey == null ? null : shardKey.fileKey(keyVersion);
+        locked = shardKey == null && encrypted;
+    }
+
+    /** The same chunk with another key. */
+    private TxnChunkReader(TxnChunkReader same, ShardKey shardKey) {
+        bytes = same.bytes;
+        chunkId = same.chunkId;
+        file = same.file;
+        checksum = same.checksum;
+        blockOffsets = same.blockOffsets;
+        firstKeys = same.firstKeys;
+        firstInnerKeys = same.firstInnerKeys;
+        biggest = same.biggest;
+        insertCount = same.insertCount;
+        checkNotExistCount = same.checkNotExistCount;
+        checkingBlocks = same.checkingBlocks;
+        keyVersion = same.keyVersion;
+        encrypted = same.encrypted;
+        key = shardKey == null ? null : shardKey.fileKey(keyVersion);
+        locked = shardKey == null && encrypted;
     }
 
     /**
@@ -98,7 +119,29 @@ public final class TxnChunkReader {
      */
     public static TxnChunkReader open(MemorySegment bytes, long chunkId, ShardKey shardKey) {
         Formats.requireNative(bytes);
-        return new TxnChunkReader(bytes, chunkId, shardKey);
+        return new TxnChunkReader(bytes, chunkId, shardKey).requireUnlocked();
+    }
+
+    /**
+     * Opens a chunk that readers with different keys share: {@link #withKey} gives one that reads.
+     *
+     * @param bytes   the whole file, in native memory; borrowed
+     * @param chunkId names the file in errors and is part of the encryption
+     * @throws CoplaneException of code FILE_TRUNCATED, FILE_FORMAT, FILE_CHECKSUM
+     */
+    public static TxnChunkReader openPlain(MemorySegment bytes, long chunkId) {
+        Formats.requireNative(bytes);
+        return new TxnChunkReader(bytes, chunkId, null);
+    }
+
+    /**
+     * The same chunk for a shard; cheap, nothing is checked again.
+     *
+     * @param shardKey null if the shard has none
+     * @throws CoplaneException of code FILE_ENCRYPTED if it needs a key
+     */
+    public TxnChunkReader withKey(ShardKey shardKey) {
+        return (shardKey == null && key == null ? this : new TxnChunkReader(this, shardKey)).requireUnlocked();
     }
 
     private byte[] readKey(long offsetAt, long keysAt, long end, boolean last) {
@@ -155,17 +198,14 @@ public final class TxnChunkReader {
         return bytes.get(Layouts.LE_INT, at);
     }
 
-    private SecretKeySpec fileKey(ShardKey shardKey) {
-        if (shardKey != null) {
-            return shardKey.fileKey(keyVersion);
-        }
-        if (encrypted) {
+    private TxnChunkReader requireUnlocked() {
+        if (locked) {
             throw new CoplaneException(
                     ErrorCode.FILE_ENCRYPTED,
                     "Need encryption key for txn chunk " + Long.toUnsignedString(chunkId) + ", encryption version "
                             + Integer.toUnsignedString(keyVersion));
         }
-        return null;
+        return this;
     }
 
     /** Checks {@code from .. to - 1} of a segment, which end with their checksum. */
@@ -199,6 +239,7 @@ public final class TxnChunkReader {
      * @param arena owns the cursor's scratch memory; borrowed
      */
     public TxnChunkCursor cursor(NativeArena arena) {
+        requireUnlocked();
         return new TxnChunkCursor(this, arena);
     }
 

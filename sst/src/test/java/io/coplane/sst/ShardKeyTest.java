@@ -7,6 +7,7 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.testing.Dumps;
 import java.util.Arrays;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class ShardKeyTest {
@@ -74,6 +75,51 @@ class ShardKeyTest {
         rejects(MASTER, exported, "invalid exported key type 2");
         exported[0] = 1;
         rejects(new byte[31], exported, "invalid master key");
+    }
+
+    @Test
+    void readsAndWritesWithTheDataKeysOfAKeyspace() {
+        byte[] first = ascending(1, 32);
+        byte[] second = ascending(77, 32);
+        Map<Integer, byte[]> exported = Map.of(
+                0x010203, ShardKey.exportDataKey(MASTER, first), 0xFFFFFF, ShardKey.exportDataKey(MASTER, second));
+
+        ShardKey key = ShardKey.ofKeyspace(5, MASTER, exported, 0xFFFFFF);
+
+        assertThat(exported.get(0x010203)).hasSize(33).startsWith(2);
+        assertThat(key.version()).isEqualTo(0x01FFFFFF);
+        assertThat(key.fileKey(key.version()).getEncoded()).isEqualTo(second);
+        assertThat(key.fileKey(0x01010203).getEncoded()).isEqualTo(first);
+        for (int unknown : new int[] {0, 7, 0x01000001, 0x02010203}) {
+            assertThatThrownBy(() -> key.fileKey(unknown))
+                    .hasMessageStartingWith("Data key ")
+                    .hasMessageEndingWith(" missing in keyspace 5");
+        }
+        ShardKey both = ShardKey.plain(TEXT, 3).withDataKeys(key);
+        assertThat(both.version()).isEqualTo(0x01FFFFFF);
+        assertThat(both.fileKey(2)).isEqualTo(ShardKey.plain(TEXT, 3).fileKey(2));
+        assertThat(both.fileKey(0x01010203).getEncoded()).isEqualTo(first);
+    }
+
+    @Test
+    void namesWhatIsWrongWithADataKey() {
+        byte[] good = ShardKey.exportDataKey(MASTER, ascending(1, 32));
+        byte[] otherType = good.clone();
+        otherType[0] = 1;
+
+        rejectsDataKey(7, 7, Arrays.copyOf(good, 32), "Invalid exported key length 32 for type 2");
+        rejectsDataKey(7, 7, new byte[0], "Invalid exported key type 0");
+        rejectsDataKey(7, 7, otherType, "Invalid exported key type 1");
+        rejectsDataKey(7, 8, good, "Data key 8 missing in keyspace 9");
+        rejectsDataKey(0, 0, good, "id of a data key is out of bounds: id=0");
+        rejectsDataKey(1 << 24, 0, good, "id of a data key is out of bounds: id=16777216");
+    }
+
+    private static void rejectsDataKey(int id, int current, byte[] exported, String message) {
+        assertThatThrownBy(() -> ShardKey.ofKeyspace(9, MASTER, Map.of(id, exported), current))
+                .hasMessage(message)
+                .isInstanceOfSatisfying(
+                        CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.BAD_ENCRYPTION_KEY));
     }
 
     private static void rejects(byte[] master, byte[] exported, String message) {
