@@ -17,12 +17,14 @@ import io.coplane.snapshot.PrepareType;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.snapshot.Snapshot;
 import io.coplane.snapshot.SnapshotBuilder;
+import io.coplane.snapshot.TxnChunkManager;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -45,11 +47,18 @@ public final class DataPlane implements AutoCloseable {
     private static final long DEFAULT_HANDLE_MILLIS = 60_000;
     private static final int PROTOBUF_NESTING = 1000;
 
+    /** How long a txn chunk is kept after its last use, and how often that is looked at (worker.md 4.7). */
+    private static final long CHUNK_TTL_MINUTES = 10;
+
+    private static final long CHUNK_SWEEP_MINUTES = 1;
+
     private final DataPlaneConfig config;
     private final Clock clock;
     private final MemoryLimiter memory;
     private final WorkerLimiter limiter;
     private final BlockCache cache; // or null
+    private final TxnChunkManager chunks;
+    private final ScheduledFuture<?> chunkSweep;
     private final SnapshotBuilder snapshots;
     private final DataPlaneMetrics metrics;
     private final ExecutorService pool;
@@ -67,7 +76,10 @@ public final class DataPlane implements AutoCloseable {
         pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
         limiter = new WorkerLimiter(config.globalPermits(), config.keyspacePermits(), timer, clock);
         cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory);
-        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache);
+        chunks = new TxnChunkManager(store, memory, pool, clock, TimeUnit.MINUTES.toNanos(CHUNK_TTL_MINUTES));
+        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks);
+        chunkSweep = timer.scheduleWithFixedDelay(
+                chunks::dropIdle, CHUNK_SWEEP_MINUTES, CHUNK_SWEEP_MINUTES, TimeUnit.MINUTES);
         metrics = new DataPlaneMetrics(registry, memory, cache);
     }
 
@@ -111,9 +123,9 @@ public final class DataPlane implements AutoCloseable {
         return memory;
     }
 
-    /** Bytes of {@link #memory} that the block cache holds, none of them for a request that is in work only. */
+    /** Bytes of {@link #memory} that the block cache and txn chunks hold, none of them for a request that is in work only. */
     public long cachedBytes() {
-        return cache == null ? 0 : cache.usedBytes();
+        return (cache == null ? 0 : cache.usedBytes()) + chunks.ownedBytes();
     }
 
     /** Requests between their arrival and their answer. */
@@ -135,7 +147,9 @@ public final class DataPlane implements AutoCloseable {
             drained.join();
         }
         pool.close();
+        chunkSweep.cancel(false);
         timer.shutdownNow();
+        chunks.close();
         if (cache != null) {
             cache.close();
         }

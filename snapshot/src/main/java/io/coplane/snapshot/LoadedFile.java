@@ -8,7 +8,6 @@ import io.coplane.sst.BlobReader;
 import io.coplane.sst.L0Reader;
 import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstReader;
-import io.coplane.sst.TxnChunkReader;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
@@ -36,7 +35,7 @@ record LoadedFile(MemorySegment bytes, CachedBlock pin) {
      * Opens the file, or takes the reader of an earlier request.
      *
      * @param key null if the shard has none
-     * @return a {@link TxnChunkReader}, {@link BlobReader}, {@link L0Reader}, {@link SstReader} or {@link Nothing}
+     * @return a {@link BlobReader}, {@link L0Reader}, {@link SstReader} or {@link Nothing}
      * @throws CoplaneException what opening raises; the cache drops the file then, so that the next request reads it anew
      */
     Object open(ShardFile file, ShardKey key) {
@@ -57,9 +56,6 @@ record LoadedFile(MemorySegment bytes, CachedBlock pin) {
     }
 
     private Object make(ShardFile file, ShardKey key) {
-        if (file.kind() == FileKind.TXN_CHUNK) {
-            return TxnChunkReader.open(bytes, file.id(), key);
-        }
         if (file.kind() == FileKind.BLOB) {
             return BlobReader.open(bytes, file.id(), key);
         }

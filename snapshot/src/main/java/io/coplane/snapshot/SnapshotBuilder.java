@@ -1,9 +1,11 @@
 package io.coplane.snapshot;
 
+import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.cache.BlockCache;
@@ -27,6 +29,7 @@ public final class SnapshotBuilder {
     private final byte[] masterKey;
     private final PrepareType prepare;
     private final BlockCache cache; // or null
+    private final TxnChunkManager chunks;
 
     /**
      * A builder that loads L0 files and SSTs.
@@ -38,15 +41,19 @@ public final class SnapshotBuilder {
         this(store, limiter, pool, masterKey, PrepareType.SST_ONLY);
     }
 
-    /** As the other one. {@code prepare}: which files to load; a shard that has columnar ones of them fails as unsupported. */
+    /**
+     * As the other one, but txn chunks are loaded anew by each request that uses them.
+     *
+     * @param prepare which files to load; a shard that has columnar ones of them fails as unsupported
+     */
     public SnapshotBuilder(
             ObjectStore store, MemoryLimiter limiter, Executor pool, byte[] masterKey, PrepareType prepare) {
         this(store, limiter, pool, masterKey, prepare, null);
     }
 
     /**
-     * As the other ones. {@code cache}: where files are kept between requests; borrowed, of the same limiter; null = every request reads its
-     * files itself.
+     * As the other ones, but txn chunks are loaded anew by each request that uses them. {@code cache}: where files are kept between requests;
+     * borrowed, of the same limiter; null = every request reads its files itself.
      *
      * <p>With a cache, the cache is charged for files, and a request for its memtable and what its readers need; a request whose estimate is more
      * than the limiter's cap is refused all the same (snapshot.md 4.2).
@@ -58,6 +65,30 @@ public final class SnapshotBuilder {
             byte[] masterKey,
             PrepareType prepare,
             BlockCache cache) {
+        this(
+                store,
+                limiter,
+                pool,
+                masterKey,
+                prepare,
+                cache,
+                new TxnChunkManager(store, limiter, pool, Clock.system(), 0));
+    }
+
+    /**
+     * As the other ones.
+     *
+     * @param chunks the txn chunks of all builders of the process; borrowed
+     */
+    public SnapshotBuilder(
+            ObjectStore store,
+            MemoryLimiter limiter,
+            Executor pool,
+            byte[] masterKey,
+            PrepareType prepare,
+            BlockCache cache,
+            TxnChunkManager chunks) {
+        this.chunks = chunks;
         this.store = store;
         this.limiter = limiter;
         this.pool = pool;
@@ -95,7 +126,7 @@ public final class SnapshotBuilder {
             result.completeExceptionally(e);
             return;
         }
-        CompletableFuture<Void> ended = load.startReads(store, cache);
+        CompletableFuture<Void> ended = load.startReads(store, cache, chunks);
         load.rebuildMemTable();
         ended.whenComplete((none, failed) -> {
                     try {
@@ -134,7 +165,15 @@ public final class SnapshotBuilder {
     private MemoryGuard admit(long memDataBytes, long estimatedBytes) {
         long whole = memDataBytes + estimatedBytes;
         boolean refused = whole > limiter.capBytes(); // by the reference's rule, whoever is charged
-        return limiter.acquire(cache == null || refused ? whole : memDataBytes);
+        long bytes = cache == null || refused ? whole : memDataBytes;
+        try {
+            return limiter.acquire(bytes);
+        } catch (MemoryLimitException e) {
+            if (chunks.dropUnused() == 0) { // chunks that nobody uses make room
+                throw e;
+            }
+            return limiter.acquire(bytes);
+        }
     }
 
     private static CoplaneException shuttingDown(RejectedExecutionException e) {

@@ -2,7 +2,6 @@ package io.coplane.snapshot;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectStore;
@@ -14,15 +13,11 @@ import io.coplane.sst.ColumnFamily;
 import io.coplane.sst.L0Reader;
 import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstReader;
-import io.coplane.sst.TxnChunkReader;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -45,7 +40,7 @@ final class SnapshotLoad {
     private final DeadlineCheck deadline;
     private final List<ShardFile> files = new ArrayList<>();
     private final List<CompletableFuture<LoadedFile>> reads = new ArrayList<>();
-    private final Map<Long, TxnChunkReader> chunks = new HashMap<>();
+    private CompletableFuture<TxnChunkManager.Pinned> chunks; // null: no txn files
     private final List<BlobReader> blobs = new ArrayList<>();
     private List<TableSource> memTable = List.of();
     private final List<TableSource> sources = new ArrayList<>();
@@ -76,17 +71,19 @@ final class SnapshotLoad {
     }
 
     /** Starts reading every file whole. {@code cache}: or null. @return completes when all reads ended, well or not */
-    CompletableFuture<Void> startReads(ObjectStore store, BlockCache cache) {
+    CompletableFuture<Void> startReads(ObjectStore store, BlockCache cache, TxnChunkManager manager) {
         files.addAll(shard.files());
-        var chunkIds = new TreeSet<Long>(); // a chunk may be part of several files
-        txnFiles.forEach(file -> chunkIds.addAll(file.chunkIds()));
-        for (long id : chunkIds) {
-            files.add(new ShardFile(FileKind.TXN_CHUNK, id, 0));
-        }
         for (ShardFile file : files) {
             reads.add(read(store, cache, file));
         }
-        return CompletableFuture.allOf(reads.toArray(CompletableFuture[]::new));
+        var all = new ArrayList<CompletableFuture<?>>(reads);
+        if (!txnFiles.isEmpty()) {
+            List<Long> chunkIds =
+                    txnFiles.stream().flatMap(file -> file.chunkIds().stream()).toList();
+            chunks = manager.load(chunkIds, key);
+            all.add(chunks);
+        }
+        return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
     }
 
     private CompletableFuture<LoadedFile> read(ObjectStore store, BlockCache cache, ShardFile file) {
@@ -117,6 +114,7 @@ final class SnapshotLoad {
     void finish(CompletableFuture<Snapshot> result) {
         Snapshot snapshot;
         try {
+            failOnChunkErrors();
             if (memTableFailure != null) {
                 abandon(result, memTableFailure);
                 return;
@@ -128,6 +126,7 @@ final class SnapshotLoad {
             abandon(result, e);
             return;
         }
+        releaseChunks();
         if (!result.complete(snapshot)) {
             snapshot.close();
         }
@@ -136,9 +135,26 @@ final class SnapshotLoad {
     /** Frees everything and fails {@code result}. All reads have ended. */
     void abandon(CompletableFuture<Snapshot> result, Throwable failure) {
         try (guard) {
+            releaseChunks();
             arena.close();
         } finally {
             result.completeExceptionally(failure);
+        }
+    }
+
+    /** What txn files need of their chunks is copied by then. */
+    private void releaseChunks() {
+        if (chunks != null && !chunks.isCompletedExceptionally()) {
+            chunks.join().close();
+        }
+    }
+
+    private void failOnChunkErrors() {
+        if (chunks != null && chunks.isCompletedExceptionally()) {
+            Throwable failure = chunks.exceptionNow();
+            throw failure instanceof CoplaneException error
+                    ? error
+                    : new CoplaneException(ErrorCode.INVARIANT_BROKEN, "txn chunks do not load", failure);
         }
     }
 
@@ -168,13 +184,7 @@ final class SnapshotLoad {
             failure = failure.getCause();
         }
         if (failure instanceof CoplaneException error) {
-            return file.kind() != FileKind.TXN_CHUNK || error instanceof MemoryLimitException
-                    ? error
-                    : new CoplaneException(
-                            error.code(),
-                            "read_txn_chunk failed: " + error.getMessage() + ", chunk_id "
-                                    + Long.toUnsignedString(file.id()),
-                            error);
+            return error;
         }
         return new CoplaneException(
                 ErrorCode.STORE_UNAVAILABLE,
@@ -191,7 +201,6 @@ final class SnapshotLoad {
             deadline.check();
             ShardFile file = files.get(i);
             switch (reads.get(i).resultNow().open(file, key)) {
-                case TxnChunkReader chunk -> chunks.put(file.id(), chunk);
                 case BlobReader blob -> blobs.add(blob);
                 case L0Reader l0 -> l0Files.add(l0);
                 case SstReader table -> levels.get(file.level() - 1).add(table);
@@ -202,7 +211,8 @@ final class SnapshotLoad {
             }
         }
         for (TxnFile txnFile : txnFiles) { // at equal versions a txn file goes before rows (snapshot.md 6.4)
-            sources.addAll(txnFile.load(chunks::get, guard, arena));
+            deadline.check();
+            sources.addAll(txnFile.load(chunks.join()::get, guard, arena));
         }
         sources.addAll(memTable);
         l0Files.sort((left, right) -> Long.compareUnsigned(right.snapVersion(), left.snapVersion()));

@@ -14,6 +14,7 @@ import io.coplane.sst.TxnFileCursor;
 import io.coplane.sst.TxnFileReader;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongFunction;
 
@@ -99,7 +100,8 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, byte[] lockPrefix, long ver
      */
     List<TableSource> load(LongFunction<TxnChunkReader> chunks, MemoryGuard guard, NativeArena arena) {
         byte[] first = null;
-        byte[] last = null;
+        byte[] last = new byte[64];
+        int lastLength = 0;
         MemorySegment userMetaSegment = MemorySegment.ofArray(userMeta);
         try (var scratch = new NativeArena(guard);
                 var builder = new MemTableBuilder(guard)) {
@@ -119,9 +121,14 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, byte[] lockPrefix, long ver
                         cursor.valueOffset(),
                         cursor.valueLength());
                 first = first == null ? cursor.copyKey() : first;
-                last = cursor.copyKey();
+                lastLength = cursor.keyLength();
+                if (last.length < lastLength) {
+                    last = new byte[2 * lastLength];
+                }
+                System.arraycopy(cursor.keyBytes(), cursor.keyOffset(), last, 0, lastLength);
             }
-            return first == null ? List.of() : List.of(TableSource.of(builder.finish(arena), first, last));
+            byte[] biggest = Arrays.copyOf(last, lastLength);
+            return first == null ? List.of() : List.of(TableSource.of(builder.finish(arena), first, biggest));
         }
     }
 }

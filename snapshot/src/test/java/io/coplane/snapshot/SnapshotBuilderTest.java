@@ -236,8 +236,7 @@ class SnapshotBuilderTest {
         try (var writer = new MemDataWriter(MemoryGuard.unlimited())) {
             assertThatThrownBy(() -> build(writer.copyV2(refs)))
                     .cause()
-                    .hasMessage("errors is not empty: [read_txn_chunk failed: no such file: 000000000000004d.txn,"
-                            + " chunk_id 77]")
+                    .hasMessage("read_txn_chunk failed: no such file: 000000000000004d.txn, chunk_id 77")
                     .extracting(e -> ((CoplaneException) e).code())
                     .isEqualTo(ErrorCode.FILE_NOT_FOUND);
         }
