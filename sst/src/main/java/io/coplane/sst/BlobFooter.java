@@ -89,8 +89,8 @@ record BlobFooter(
             var properties = new TableProperties.Parser(bytes, from, to, file);
             while (properties.next()) {
                 switch (properties.name) {
-                    case SMALLEST -> least = Bytes.trim(properties.bytesValue());
-                    case BIGGEST -> greatest = Bytes.trim(properties.bytesValue());
+                    case SMALLEST -> least = Bytes.trim(properties.keyValue());
+                    case BIGGEST -> greatest = Bytes.trim(properties.keyValue());
                     case TableProperties.ENCRYPTION_VERSION -> {
                         version = properties.intValue();
                         encrypted = true;

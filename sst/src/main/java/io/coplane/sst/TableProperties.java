@@ -71,8 +71,8 @@ public record TableProperties(
         long snapVersion = 0;
         while (p.next()) {
             switch (p.name) {
-                case SMALLEST -> smallest = Bytes.trim(p.bytesValue());
-                case BIGGEST -> biggest = Bytes.trim(p.bytesValue());
+                case SMALLEST -> smallest = Bytes.trim(p.keyValue());
+                case BIGGEST -> biggest = Bytes.trim(p.keyValue());
                 case MAX_TS -> maxTs = p.longValue();
                 case MAX_LOCK_TS -> maxLockTs = p.longValue();
                 case ENTRIES -> entries = p.intValue();
@@ -146,9 +146,11 @@ public record TableProperties(
             return true;
         }
 
-        byte[] bytesValue() {
-            if (valueLength > Integer.MAX_VALUE - Long.BYTES) {
-                throw FileErrors.format(file, valueAt, "property is too long: name=" + name);
+        /** The value of a property that holds a key, perhaps with its keyspace prefix. */
+        byte[] keyValue() {
+            if (valueLength > Formats.MAX_KEY_BYTES + Bytes.KEYSPACE_PREFIX_BYTES) {
+                throw FileErrors.format(
+                        file, valueAt, "property is longer than a key: name=" + name + " valueBytes=" + valueLength);
             }
             return bytes.asSlice(valueAt, valueLength).toArray(Layouts.BYTE);
         }

@@ -83,8 +83,15 @@ public final class TxnChunkReader {
         for (int i = 0; i < blocks; i++) {
             firstKeys[i] = readKey(keyOffsetsAt + 4L * i, keysAt, end, false);
             firstInnerKeys[i] = Bytes.trim(firstKeys[i]);
+            if (i > 0 && Arrays.compareUnsigned(firstInnerKeys[i - 1], firstInnerKeys[i]) >= 0) {
+                throw FileErrors.format(
+                        file, keyOffsetsAt + 4L * i, "first keys of blocks are out of order: block=" + i);
+            }
         }
         biggest = Bytes.trim(readKey(keyOffsetsAt + 4L * blocks, keysAt, end, true));
+        if (Arrays.compareUnsigned(firstInnerKeys[blocks - 1], biggest) > 0) {
+            throw FileErrors.format(file, keyOffsetsAt + 4L * blocks, "biggest key is less than a key before it");
+        }
         readProperties(footer.propertiesOffset(), footer.footerOffset() - Formats.CHECKSUM_BYTES);
         key = shardKey == null ? null : shardKey.fileKey(keyVersion);
         locked = shardKey == null && encrypted;
@@ -184,7 +191,9 @@ public final class TxnChunkReader {
                 keyVersion = number(name, at, length);
                 encrypted = true;
             }
-            case CHECKING_BLOCKS -> checkingBlocks = bytes.asSlice(at, length).toArray(Layouts.BYTE);
+            case CHECKING_BLOCKS ->
+                checkingBlocks =
+                        bytes.asSlice(at, Math.min(length, firstKeys.length)).toArray(Layouts.BYTE);
             default -> {
                 // unknown properties are ignored (snapshot.md 7.5)
             }

@@ -142,6 +142,7 @@ class CraftedFileTest {
                 table("a filter of 3 slots a segment", table -> table.filter = filter(3, 2, 3, 12)),
                 table("a filter of 4 Gi counts", table -> table.filter = filter(4, 3, -4, 12)),
                 table("a property of 4 GiB", table -> table.moreProperties = concat(new byte[] {1, 0, 'a'}, ints(-1))),
+                table("a smallest key of 70,000 bytes", table -> table.smallest = "a".repeat(70_000)),
                 table("a name beyond the end", table -> table.moreProperties = new byte[] {-1, -1, 'a'}),
                 table(
                         "a number of 7 bytes",
