@@ -23,6 +23,7 @@ import io.coplane.sst.ShardKey;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 /**
  * Executes compactions (compaction.md 3): reads input files of an object store piece by piece, merges or filters them, uploads new files, and says
@@ -47,14 +48,16 @@ public final class Compactor {
     /**
      * Runs a compaction to its end on the caller's thread, which waits for the store now and then.
      *
-     * @param ids   asked when the request's ids are used up
-     * @param guard charged for all that is held; borrowed. At zero again when this returns
+     * @param ids        asked when the request's ids are used up
+     * @param guard      charged for all that is held; borrowed. At zero again when this returns
+     * @param isStopping asked at every key: once true the compaction fails with SHUTTING_DOWN
      * @throws CoplaneException with the cause if it fails; files that were uploaded stay, nobody refers to them (compaction.md 7)
      */
-    public CompactionResult compact(CompactionRequest request, FileIdAllocator ids, MemoryGuard guard) {
+    public CompactionResult compact(
+            CompactionRequest request, FileIdAllocator ids, MemoryGuard guard, BooleanSupplier isStopping) {
         if (request.compactorVersion() != Admission.COMPACTOR_VERSION) {
             throw new CoplaneException(
-                    ErrorCode.UNSUPPORTED, "invalid compactor_version " + request.compactorVersion());
+                    ErrorCode.BAD_ARGUMENT, "invalid compactor_version " + request.compactorVersion());
         }
         if (!Admission.isBuilt(request.type())) {
             throw new CoplaneException(ErrorCode.UNSUPPORTED, Admission.INCOMPATIBLE);
@@ -64,8 +67,8 @@ public final class Compactor {
         var outputIds = new OutputIds(request.fileIds(), ids, inputs);
         ChangeSet.Builder change =
                 ChangeSet.newBuilder().setShardID(request.shardId()).setShardVer(request.shardVersion());
-        try (var job =
-                new Job(config, store, guard, key, ShardBounds.of(request), outputIds, sources(request.type()))) {
+        try (var job = new Job(
+                config, store, guard, key, ShardBounds.of(request), outputIds, sources(request.type()), isStopping)) {
             run(request, job, change);
             job.uploads.awaitAll();
             return new CompactionResult(

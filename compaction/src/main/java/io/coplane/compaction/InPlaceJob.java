@@ -20,6 +20,7 @@ import io.coplane.sst.SstFile;
 import io.coplane.sst.SstOptions;
 import io.coplane.sst.SstReader;
 import io.coplane.sst.TableCursor;
+import io.coplane.sst.ValueMeta;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -128,9 +129,13 @@ final class InPlaceJob {
             TableCursor cursor = from.cursor(false, scratch);
             for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
                 job.inputEntries++;
+                job.checkAlive();
                 if (filter.keeps(cursor, isLock)) {
                     job.outputEntries++;
                     to.add(cursor);
+                    if (isLock && (cursor.meta() & ValueMeta.BLOB_REF) != 0) {
+                        to.noteLockTs(from.properties().maxLockTs());
+                    }
                 }
             }
         } finally {

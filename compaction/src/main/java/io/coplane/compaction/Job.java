@@ -1,5 +1,7 @@
 package io.coplane.compaction;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongFunction;
 
 /** What one compaction holds while it runs: its inputs, what it uploads, its memory. Owns them until closed. One thread. */
@@ -36,6 +39,7 @@ final class Job implements AutoCloseable {
     long inputEntries;
     long outputEntries;
     private final StreamedFiles files;
+    private final BooleanSupplier isStopping;
     private final List<SstReader> opened = new ArrayList<>();
 
     /** @param sources how many inputs are read at a time, which bounds what is read ahead of each */
@@ -46,13 +50,15 @@ final class Job implements AutoCloseable {
             ShardKey key,
             ShardBounds bounds,
             OutputIds ids,
-            int sources) {
+            int sources,
+            BooleanSupplier isStopping) {
         this.config = config;
         this.store = store;
         this.guard = guard;
         this.key = key;
         this.bounds = bounds;
         this.ids = ids;
+        this.isStopping = isStopping;
         arena = new NativeArena(guard);
         uploads = new Uploads(store);
         // a quarter of what was admitted: the rest is for outputs
@@ -77,6 +83,13 @@ final class Job implements AutoCloseable {
             opened.addAll(table.families());
         }
         return tables;
+    }
+
+    /** Called at every key. */
+    void checkAlive() {
+        if (isStopping.getAsBoolean()) {
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "compaction is given up: the worker stops");
+        }
     }
 
     StreamedFiles files() {

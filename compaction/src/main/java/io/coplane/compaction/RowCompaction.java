@@ -156,9 +156,13 @@ final class RowCompaction {
         }
         SstOptions table =
                 job.tableOptions(options.blockSize(), Rows.compression(options.compressionTypes()[target - 1]));
+        long newestLockTs = sources.stream()
+                .flatMap(List::stream)
+                .mapToLong(input -> input.properties().maxLockTs())
+                .reduce(0, (a, b) -> Long.compareUnsigned(a, b) < 0 ? b : a);
         try (var scratch = new NativeArena(job.guard);
-                var outputs =
-                        new RowOutputs(job, family, target, table, options.maxTableSize(), blobOptions, oldBlobs)) {
+                var outputs = new RowOutputs(
+                        job, family, target, table, options.maxTableSize(), blobOptions, oldBlobs, newestLockTs)) {
             var merge = new MergeCursor(sources.stream()
                     .filter(tables -> !tables.isEmpty())
                     .map(tables -> TableCursor.overLevel(tables, false, scratch))

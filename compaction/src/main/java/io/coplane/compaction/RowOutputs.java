@@ -36,10 +36,15 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     private final long mostBlobBytes;
     private final long leastBlobBytes;
     private final OldBlobs oldBlobs; // null: references stay
+    private final long newestLockTs;
     private final List<TableCreate> tableCreates = new ArrayList<>();
     private final List<BlobCreate> blobCreates = new ArrayList<>();
 
-    /** Takes an id for a table, and one for a blob table if they are built, whether they are needed or not. */
+    /**
+     * Takes an id for a table, and one for a blob table if they are built, whether they are needed or not.
+     *
+     * @param newestLockTs of the inputs: what is said of a lock in a blob table that isn't read
+     */
     RowOutputs(
             Job job,
             ColumnFamily family,
@@ -47,12 +52,14 @@ final class RowOutputs implements EntrySink, AutoCloseable {
             SstOptions options,
             long mostTableBytes,
             BlobTableOptions blobOptions,
-            OldBlobs oldBlobs) {
+            OldBlobs oldBlobs,
+            long newestLockTs) {
         this.job = job;
         this.family = family;
         this.level = level;
         this.mostTableBytes = mostTableBytes;
         this.oldBlobs = oldBlobs;
+        this.newestLockTs = newestLockTs;
         long tableId = job.ids.next();
         BlobBuilder blobBuilder = null;
         if (blobOptions != null) {
@@ -82,6 +89,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     /** Cuts what is large enough. Called before the first entry of each key but the first. */
     @Override
     public void beforeKey() {
+        job.checkAlive();
         if (!table.isEmpty() && Long.compareUnsigned(table.estimatedBytes(), mostTableBytes) > 0) {
             finishTable();
             table.reset(job.ids.next());
@@ -99,6 +107,9 @@ final class RowOutputs implements EntrySink, AutoCloseable {
         if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
             if (oldBlobs == null) {
                 table.add(entry);
+                if (family == ColumnFamily.LOCK) {
+                    table.noteLockTs(newestLockTs);
+                }
                 return;
             }
             BlobRef ref = BlobRef.read(entry.valueSegment(), entry.valueOffset(), entry.valueLength());
@@ -143,6 +154,9 @@ final class RowOutputs implements EntrySink, AutoCloseable {
                 entry.userMetaOffset(),
                 entry.userMetaLength(),
                 ref);
+        if (family == ColumnFamily.LOCK) {
+            table.noteLock(value, offset, length);
+        }
     }
 
     /** Adds a tombstone in the place of an entry. */

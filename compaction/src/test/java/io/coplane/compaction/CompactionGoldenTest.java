@@ -103,7 +103,7 @@ final class CompactionGoldenTest {
         ChangeSet result;
         try (MemoryGuard guard = limiter.acquire(Admission.admissionBytes(request.inputBytes(), 0))) {
             result = new Compactor(config, store, masterKey)
-                    .compact(request, CompactionGoldenTest::ids, guard)
+                    .compact(request, CompactionGoldenTest::ids, guard, () -> false)
                     .changeSet();
             assertThat(guard.chargedBytes()).isZero();
         }

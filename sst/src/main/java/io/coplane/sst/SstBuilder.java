@@ -3,6 +3,7 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -241,15 +242,29 @@ public final class SstBuilder implements AutoCloseable {
         if (to == main) {
             long valueBytes = blob ? BlobRef.valueBytes(bytes, valueAt, valueLength) : valueLength;
             countKey(keyLength, version, userMetaLength, valueBytes);
-            if (lockFamily) {
-                long ts = LockTs.parse(bytes, valueAt, valueAt + valueLength);
-                maxLockTs = Long.compareUnsigned(ts, maxLockTs) > 0 ? ts : maxLockTs;
+            if (lockFamily && !blob) { // of a blob the caller notes it
+                noteLockTs(LockTs.parse(bytes, valueAt, valueAt + valueLength));
             }
         }
         if (blob) {
             blobBytes += BlobRef.storedBytes(bytes, valueAt, valueLength);
         }
         tombs += valueLength == 0 ? 1 : 0;
+    }
+
+    /**
+     * Notes a lock that is not in the table itself but in a blob file.
+     *
+     * @param value the lock
+     */
+    public void noteLock(MemorySegment value, long offset, int length) {
+        byte[] bytes = value.asSlice(offset, length).toArray(Layouts.BYTE);
+        noteLockTs(LockTs.parse(bytes, 0, length));
+    }
+
+    /** Notes the start ts of a lock in a blob file, or one that is no less; unsigned. A file with an older newest lock may be dropped with it. */
+    public void noteLockTs(long ts) {
+        maxLockTs = Long.compareUnsigned(ts, maxLockTs) > 0 ? ts : maxLockTs;
     }
 
     private void countKey(int keyLength, long version, int userMetaLength, long valueBytes) {
