@@ -61,13 +61,19 @@ public final class DataPlane implements AutoCloseable {
     private final ScheduledFuture<?> chunkSweep;
     private final SnapshotBuilder snapshots;
     private final DataPlaneMetrics metrics;
+    private final Compactions compactions;
     private final ExecutorService pool;
     private final ScheduledThreadPoolExecutor timer;
     private final AtomicInteger inWork = new AtomicInteger();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
 
-    private DataPlane(DataPlaneConfig config, ObjectStore store, Clock clock, PrometheusRegistry registry) {
+    private DataPlane(
+            DataPlaneConfig config,
+            CompactionSettings compaction,
+            ObjectStore store,
+            Clock clock,
+            PrometheusRegistry registry) {
         this.config = config;
         this.clock = clock;
         memory = new MemoryLimiter(config.memoryCapBytes());
@@ -81,6 +87,8 @@ public final class DataPlane implements AutoCloseable {
         chunkSweep = timer.scheduleWithFixedDelay(
                 chunks::dropIdle, CHUNK_SWEEP_MINUTES, CHUNK_SWEEP_MINUTES, TimeUnit.MINUTES);
         metrics = new DataPlaneMetrics(registry, memory, cache);
+        compactions = new Compactions(
+                compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));
     }
 
     /**
@@ -90,7 +98,17 @@ public final class DataPlane implements AutoCloseable {
      * @param registry gets the data plane's metrics; one data plane a registry
      */
     public static DataPlane open(DataPlaneConfig config, ObjectStore store, Clock clock, PrometheusRegistry registry) {
-        return new DataPlane(config, store, clock, registry);
+        return open(config, CompactionSettings.defaults(config.workerThreads()), store, clock, registry);
+    }
+
+    /** As the other one, with settings for compactions. */
+    public static DataPlane open(
+            DataPlaneConfig config,
+            CompactionSettings compaction,
+            ObjectStore store,
+            Clock clock,
+            PrometheusRegistry registry) {
+        return new DataPlane(config, compaction, store, clock, registry);
     }
 
     /**
@@ -118,6 +136,17 @@ public final class DataPlane implements AutoCloseable {
         });
     }
 
+    /**
+     * Compacts files as a store asks for (compaction.md 1). Runs to its end even if nobody waits for it.
+     *
+     * @param body       JSON; borrowed until the future completes
+     * @param startNanos when the request began to arrive, on the data plane's clock
+     * @return the answer; never fails: every outcome is one
+     */
+    public CompletableFuture<CompactAnswer> compact(MemorySegment body, long startNanos) {
+        return compactions.compact(body, startNanos, pool);
+    }
+
     /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */
     public MemoryLimiter memory() {
         return memory;
@@ -136,7 +165,7 @@ public final class DataPlane implements AutoCloseable {
     /**
      * Refuses new requests, waits for those in work, and ends the threads. Idempotent.
      *
-     * <p>Requests end by their own deadlines, so the wait is bounded.
+     * <p>Requests end by their own deadlines, and compactions are given up at their next key, so the wait is bounded.
      */
     @Override
     public void close() {
@@ -146,6 +175,7 @@ public final class DataPlane implements AutoCloseable {
         if (inWork.get() > 0) {
             drained.join();
         }
+        compactions.close();
         pool.close();
         chunkSweep.cancel(false);
         timer.shutdownNow();

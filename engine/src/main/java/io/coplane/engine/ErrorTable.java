@@ -1,6 +1,7 @@
 package io.coplane.engine;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.coplane.compaction.Admission;
 import io.coplane.cop.Coprocessor;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -10,9 +11,11 @@ import java.util.concurrent.CompletionException;
 
 /** The one table from failures to answers (worker.md 6.2, 6.5; snapshot.md 1.4). */
 final class ErrorTable {
-    private static final int OK = 200;
+    static final int OK = 200;
+    private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
     private static final int FAILED = 500;
+    private static final int INCOMPATIBLE = 501;
     private static final int RETRY = 503;
 
     /** Where a request stood when it failed. */
@@ -95,6 +98,53 @@ final class ErrorTable {
                                 tag)
                         : text(FAILED, "Other(" + quoted(e.getMessage()) + ")", tag);
         };
+    }
+
+    /** The answer to a compaction that failed (compaction.md 1.3). Texts have no contract but those of 501 and 503. */
+    static CompactAnswer compaction(Throwable thrown) {
+        Throwable failure = unwrap(thrown);
+        if (!(failure instanceof CoplaneException e)) {
+            return CompactAnswer.text(FAILED, "internal error: " + failure);
+        }
+        return switch (e.code()) {
+            case BAD_REQUEST_BODY -> CompactAnswer.text(BAD_REQUEST, e.getMessage());
+            case UNSUPPORTED -> incompatible();
+            case MEMORY_LIMIT -> CompactAnswer.text(RETRY, "memory limit exceeded");
+            case SHUTTING_DOWN -> CompactAnswer.text(RETRY, "worker is shutting down");
+            case BAD_PROTOBUF,
+                    BAD_KEY_RANGE,
+                    BAD_MEM_DATA,
+                    NO_SNAPSHOT,
+                    BAD_CHANGE_SET,
+                    BAD_PLAN,
+                    EVALUATION,
+                    BAD_CONFIG,
+                    BLACK_LISTED,
+                    RESPONSE_TOO_LARGE,
+                    BAD_ARGUMENT,
+                    BAD_ENCRYPTION_KEY,
+                    STORE_REFUSED,
+                    STORE_READ_ONLY,
+                    PERMIT_TIMEOUT,
+                    DEADLINE,
+                    STORE_UNAVAILABLE,
+                    FILE_NOT_FOUND,
+                    FILE_TRUNCATED,
+                    FILE_CHECKSUM,
+                    FILE_FORMAT,
+                    FILE_ENCRYPTED,
+                    FILE_MISMATCH,
+                    CORRUPT_KEY,
+                    CORRUPT_DATUM,
+                    CORRUPT_ROW,
+                    CORRUPT_VALUE,
+                    INVARIANT_BROKEN -> CompactAnswer.text(FAILED, e.code() + ": " + e.getMessage());
+        };
+    }
+
+    /** The answer that makes a store compact by itself at once. */
+    static CompactAnswer incompatible() {
+        return CompactAnswer.text(INCOMPATIBLE, Admission.INCOMPATIBLE);
     }
 
     /** The answer that carries an executed request's response: 200, or 500 where the response itself is an error (worker.md 6.5). */

@@ -96,7 +96,7 @@ public final class Worker implements AutoCloseable {
         Clock clock = own.fixedClockMicros().isPresent()
                 ? new FixedClock(own.fixedClockMicros().getAsLong())
                 : Clock.system();
-        plane = DataPlane.open(planeConfig, store, clock, registry);
+        plane = DataPlane.open(planeConfig, config.compaction(planeConfig), store, clock, registry);
         owned.push(plane);
         HttpLimits limits = new HttpLimits(
                 own.maxBodyBytes(),
@@ -106,6 +106,7 @@ public final class Worker implements AutoCloseable {
                 own.bodyIdleTimeout(),
                 own.writeIdleTimeout());
         server = HttpServer.builder(plane::coprocessor, plane.memory(), limits)
+                .compactor(plane::compact)
                 .metrics(registry)
                 .statusPage(() -> StatusPage.html(plane, server))
                 .clock(clock)

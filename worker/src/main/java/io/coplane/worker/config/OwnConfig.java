@@ -15,6 +15,7 @@ import java.util.OptionalLong;
  * @param writeIdleTimeout a response that the client does not take for so long is given up
  * @param shutdownTimeout requests in work may take so long after a signal
  * @param storeThreads threads that read the local directory; 1 .. 1,024
+ * @param compactMemoryWindowBytes most memory admitted for one compaction; 0 = twice its input, as in the reference
  * @param fixedClockMicros the wall clock's constant value for replaying recorded requests; microseconds since 1970. Empty: the machine's clock
  */
 public record OwnConfig(
@@ -27,6 +28,7 @@ public record OwnConfig(
         Duration writeIdleTimeout,
         Duration shutdownTimeout,
         int storeThreads,
+        long compactMemoryWindowBytes,
         OptionalLong fixedClockMicros) {
     private static final long MOST_BODY_BYTES = Integer.MAX_VALUE - 4095L; // one buffer
     private static final long DEFAULT_BODY_BYTES = 1L << 30;
@@ -44,6 +46,7 @@ public record OwnConfig(
                 table.duration("write-idle-timeout", Duration.ofSeconds(60)),
                 table.duration("shutdown-timeout", Duration.ofSeconds(60)),
                 (int) table.integer("store-threads", 16, 1, 1024),
+                table.bytes("compact-memory-window", 0, 0, Long.MAX_VALUE / 4),
                 fixed == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(fixed));
     }
 }

@@ -1,8 +1,14 @@
 package io.coplane.worker.config;
 
+import io.coplane.compaction.CompactionConfig;
 import io.coplane.engine.BlackList;
+import io.coplane.engine.CompactionSettings;
 import io.coplane.engine.DataPlaneConfig;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.sst.ChecksumType;
 import java.net.InetSocketAddress;
+import java.util.Locale;
 
 /**
  * The whole configuration, checked (worker.md 4.2). Keys that nothing of ours uses yet are not here; in the file they are ignored.
@@ -16,6 +22,7 @@ import java.net.InetSocketAddress;
  * @param copTopnMaxPushdownRows worker.md 8; 0 = off
  * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
  * @param memoryUpperThreshold cap of the memory limiter
+ * @param checksumType of written files
  */
 public record WorkerConfig(
         InetSocketAddress addr,
@@ -27,6 +34,7 @@ public record WorkerConfig(
         long copTopnMaxPushdownRows,
         double threadPoolSizeFactor,
         SizeOrPercent memoryUpperThreshold,
+        ChecksumType checksumType,
         SecurityConfig security,
         DfsConfig dfs,
         LimiterConfig limiter,
@@ -35,6 +43,7 @@ public record WorkerConfig(
     private static final double MOST_THREADS_PER_CORE = 8;
     private static final double DEFAULT_MEMORY_PERCENT = 80;
     private static final long DEFAULT_CACHE = -1;
+    private static final int MOST_ZSTD_LEVEL = 22;
 
     static WorkerConfig from(TomlTable root) {
         return new WorkerConfig(
@@ -47,6 +56,7 @@ public record WorkerConfig(
                 root.integer("cop-topn-max-pushdown-rows", 0, 0, Long.MAX_VALUE),
                 root.number("thread-pool-size-factor", 1),
                 root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),
+                checksumType(root.text("checksum-type", "crc32")),
                 SecurityConfig.from(root.table("security")),
                 DfsConfig.from(root.table("dfs")),
                 LimiterConfig.from(root.table("worker-limiter")),
@@ -67,6 +77,27 @@ public record WorkerConfig(
                 copTopnMaxPushdownRows,
                 blackList,
                 security.masterKey().resolve());
+    }
+
+    /** How a data plane of {@code plane} compacts. */
+    public CompactionSettings compaction(DataPlaneConfig plane) {
+        CompactionSettings defaults = CompactionSettings.defaults(plane.workerThreads());
+        return new CompactionSettings(
+                new CompactionConfig(checksumType, Math.clamp(dfs.zstdCompressionLevel(), 1, MOST_ZSTD_LEVEL)),
+                defaults.threads(),
+                own.compactMemoryWindowBytes(),
+                defaults.ids());
+    }
+
+    private static ChecksumType checksumType(String name) {
+        return switch (name.toLowerCase(Locale.ROOT)) {
+            case "none" -> ChecksumType.NONE;
+            case "crc32c" -> ChecksumType.CRC32C;
+            case "crc32" -> ChecksumType.CRC32;
+            default ->
+                throw new CoplaneException(
+                        ErrorCode.BAD_CONFIG, "checksum-type is none of none, crc32c, crc32: value=" + name);
+        };
     }
 
     private static BlackList blackList(TomlTable table) {

@@ -1,5 +1,6 @@
 package io.coplane.worker.http;
 
+import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
 import io.coplane.engine.CopRequest;
 import io.coplane.nativecache.MemoryLimitException;
@@ -55,6 +56,9 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     /** After an answer that came before the request's end: so much more is read and dropped, so that the client sees the answer and no reset. */
     private static final long MOST_LINGER_BYTES = 256L << 20;
+
+    /** Longest body of a compaction request: parsed it takes many times its size. The reference has no bound; stores send some kilobytes. */
+    private static final long MOST_COMPACT_BYTES = 32 << 20;
 
     private static final Duration LINGER = Duration.ofSeconds(5);
 
@@ -228,18 +232,17 @@ final class Connection extends ChannelInboundHandlerAdapter {
         path = path(head.uri());
         startNanos = server.clock().nanoTime();
         within(server.limits().bodyIdleTimeout());
-        if (!path.equals(Pages.COPROCESSOR)) {
+        if (!path.equals(Pages.COPROCESSOR) && !isCompact()) {
             state = State.SKIP;
             skippedBytes = 0;
         } else {
             long announced = HttpUtil.getContentLength(head, -1L);
-            if (announced > server.limits().maxBodyBytes()) {
+            if (announced > maxBodyBytes()) {
                 end(tooLarge());
                 return;
             }
             state = State.BODY;
-            body = new RequestBody(
-                    server.memory(), context.alloc(), announced, server.limits().maxBodyBytes());
+            body = new RequestBody(server.memory(), context.alloc(), announced, maxBodyBytes());
         }
         if (HttpUtil.is100ContinueExpected(head)) {
             context.writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));
@@ -264,18 +267,30 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 return;
             }
         } catch (MemoryLimitException e) {
-            end(Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "MemoryLimitExceeded(" + e.exceededBytes() + ")"));
+            end(Answer.text(
+                    HttpResponseStatus.SERVICE_UNAVAILABLE,
+                    isCompact() ? "memory limit exceeded" : "MemoryLimitExceeded(" + e.exceededBytes() + ")"));
             return;
         }
-        if (requestComplete) {
+        if (requestComplete && isCompact()) {
+            compact();
+        } else if (requestComplete) {
             work();
         }
     }
 
+    private boolean isCompact() {
+        return path.equals(Pages.COMPACT) && server.compactor() != null;
+    }
+
+    private long maxBodyBytes() {
+        long most = server.limits().maxBodyBytes();
+        return isCompact() ? Math.min(most, MOST_COMPACT_BYTES) : most;
+    }
+
     private Answer tooLarge() {
         return Answer.text(
-                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "body is longer than " + server.limits().maxBodyBytes() + " bytes");
+                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "body is longer than " + maxBodyBytes() + " bytes");
     }
 
     /** Hands the body to the data plane. It is freed when the data plane has answered, whatever becomes of this connection. */
@@ -298,7 +313,38 @@ final class Connection extends ChannelInboundHandlerAdapter {
         answered.handle((result, failure) -> {
                     taken.close();
                     CopAnswer copAnswer = failure == null ? result : bug(failure);
-                    onLoop(() -> finish(copAnswer, acceptsProtobuf, bodyBytes));
+                    onLoop(() -> finish(
+                            "coprocessor", copAnswer.tag(), Pages.coprocessor(copAnswer, acceptsProtobuf), bodyBytes));
+                    return null;
+                })
+                .exceptionally(e -> {
+                    LOG.error("an answer was lost by a bug", e);
+                    channel.close();
+                    return null;
+                });
+    }
+
+    /** Hands the body to the compactor. As {@link #work}; the connection is silent meanwhile, perhaps for many minutes. */
+    private void compact() {
+        state = State.WORK;
+        deadlineNanos = NEVER;
+        RequestBody taken = body;
+        body = null;
+        long bodyBytes = taken.byteSize();
+        CompletableFuture<CompactAnswer> answered;
+        try {
+            answered = server.compactor().compact(taken.view(), startNanos);
+        } catch (RuntimeException e) {
+            answered = CompletableFuture.failedFuture(e);
+        }
+        answered.handle((result, failure) -> {
+                    taken.close();
+                    Answer answer = failure == null
+                            ? Pages.compact(result)
+                            : Answer.text(
+                                    HttpResponseStatus.INTERNAL_SERVER_ERROR,
+                                    bug(failure).text());
+                    onLoop(() -> finish("compact", "", answer, bodyBytes));
                     return null;
                 })
                 .exceptionally(e -> {
@@ -313,19 +359,19 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return new CopAnswer(HttpResponseStatus.INTERNAL_SERVER_ERROR.code(), null, "Other(\"internal error\")", "");
     }
 
-    private void finish(CopAnswer copAnswer, boolean acceptsProtobuf, long bodyBytes) {
-        Answer answer = Pages.coprocessor(copAnswer, acceptsProtobuf);
-        log(copAnswer.tag(), answer, bodyBytes, state != State.WORK);
+    private void finish(String route, String tag, Answer answer, long bodyBytes) {
+        log(route, tag, answer, bodyBytes, state != State.WORK);
         if (state == State.WORK) {
             answer(answer);
             setTimer();
         }
     }
 
-    private void log(String tag, Answer answer, long bodyBytes, boolean clientGone) {
+    private void log(String route, String tag, Answer answer, long bodyBytes, boolean clientGone) {
         long micros = TimeUnit.NANOSECONDS.toMicros(server.clock().nanoTime() - startNanos);
         LOG.info(
-                "coprocessor tag=\"{}\" status={} bodyBytes={} answerBytes={} micros={} peer={}{}",
+                "{} tag=\"{}\" status={} bodyBytes={} answerBytes={} micros={} peer={}{}",
+                route,
                 tag,
                 answer.status().code(),
                 bodyBytes,
@@ -344,7 +390,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     /** Answers a request that has not been read to its end, or makes no sense: the last answer of this connection. */
     private void end(Answer answer) {
         if (body != null) {
-            log("", answer, body.byteSize(), false);
+            log(isCompact() ? "compact" : "coprocessor", "", answer, body.byteSize(), false);
             body.close();
             body = null;
         }

@@ -47,6 +47,7 @@ public final class HttpServer implements AutoCloseable {
 
     private final HttpLimits limits;
     private final CopService service;
+    private final CompactService compactor;
     private final MemoryLimiter memory;
     private final Pages pages;
     private final Clock clock;
@@ -62,6 +63,7 @@ public final class HttpServer implements AutoCloseable {
     private HttpServer(Builder builder) {
         limits = builder.limits;
         service = builder.service;
+        compactor = builder.compactor;
         memory = builder.memory;
         pages = new Pages(builder.registry, builder.statusPage);
         clock = builder.clock;
@@ -85,6 +87,7 @@ public final class HttpServer implements AutoCloseable {
         private final CopService service;
         private final MemoryLimiter memory;
         private final HttpLimits limits;
+        private CompactService compactor;
         private PrometheusRegistry registry = new PrometheusRegistry();
         private Supplier<String> statusPage = () -> "";
         private Clock clock = Clock.system();
@@ -100,6 +103,12 @@ public final class HttpServer implements AutoCloseable {
         /** What {@code /metrics} shows; default nothing. */
         public Builder metrics(PrometheusRegistry value) {
             registry = value;
+            return this;
+        }
+
+        /** Answers {@code /compact}; without it the path is not there. */
+        public Builder compactor(CompactService value) {
+            compactor = value;
             return this;
         }
 
@@ -238,6 +247,11 @@ public final class HttpServer implements AutoCloseable {
 
     CopService service() {
         return service;
+    }
+
+    /** Null: none. */
+    CompactService compactor() {
+        return compactor;
     }
 
     MemoryLimiter memory() {

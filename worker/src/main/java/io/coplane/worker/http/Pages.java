@@ -1,5 +1,6 @@
 package io.coplane.worker.http;
 
+import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
@@ -16,6 +17,7 @@ import java.util.zip.GZIPOutputStream;
 /** Every route's answer but the data plane's own (worker.md 5). Thread-safe. */
 final class Pages {
     static final String COPROCESSOR = "/coprocessor";
+    static final String COMPACT = "/compact";
 
     private static final String HEALTH = "/healthz";
     private static final String METRICS = "/metrics";
@@ -101,6 +103,11 @@ final class Pages {
             }
         }
         return value.strip();
+    }
+
+    /** A compaction's answer as a response: no content type (compaction.md 1.1). */
+    static Answer compact(CompactAnswer answer) {
+        return Answer.bytes(HttpResponseStatus.valueOf(answer.httpStatus()), AsciiString.EMPTY_STRING, answer.body());
     }
 
     /** The data plane's answer as a response (worker.md 6.2, 6.5). */

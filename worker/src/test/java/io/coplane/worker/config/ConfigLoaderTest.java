@@ -106,6 +106,7 @@ final class ConfigLoaderTest {
                         Duration.ofSeconds(3),
                         Duration.ofSeconds(4),
                         5,
+                        0,
                         OptionalLong.of(1_600_000_000_000_000L)));
         DataPlaneConfig plane = config.dataPlane(MACHINE);
         assertThat(plane.workerThreads()).isEqualTo(32);

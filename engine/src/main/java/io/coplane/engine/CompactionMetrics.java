@@ -1,0 +1,69 @@
+package io.coplane.engine;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.concurrent.TimeUnit;
+
+/** Metrics of compactions, under the reference's names where it has one (compaction.md 1.12, worker.md 20.1). Thread-safe. */
+final class CompactionMetrics {
+    private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final Histogram seconds;
+    private final Gauge processing;
+    private final Counter failed;
+    private final Counter exceeded;
+    private final Counter notBuilt;
+
+    CompactionMetrics(PrometheusRegistry registry) {
+        seconds = Histogram.builder()
+                .name("tikv_worker_remote_compact_request_duration_seconds")
+                .help("Successful compactions, from the first byte of the request on.")
+                .classicOnly()
+                .classicExponentialUpperBounds(0.0005, 2, 20)
+                .register(registry);
+        processing = Gauge.builder()
+                .name("tikv_worker_remote_compact_processing_requests_counter")
+                .help("Compactions in work.")
+                .register(registry);
+        failed = Counter.builder()
+                .name("tikv_worker_remote_compact_failed_requests_counter")
+                .help("Compaction requests that failed, by status.")
+                .labelNames("type")
+                .register(registry);
+        exceeded = Counter.builder()
+                .name("kv_engine_remote_compact_exceed_memory_limit_counter")
+                .help("Compactions that the memory limiter refused.")
+                .register(registry);
+        notBuilt = Counter.builder()
+                .name("coplane_compact_not_built_counter")
+                .help("Compactions left to the store because their kind is not built, by variant.")
+                .labelNames("variant")
+                .register(registry);
+    }
+
+    void started() {
+        processing.inc();
+    }
+
+    void ended() {
+        processing.dec();
+    }
+
+    void succeeded(long nanos) {
+        seconds.observe(nanos / NANOS_PER_SECOND);
+    }
+
+    void failed(int status) {
+        failed.labelValues(Integer.toString(status)).inc();
+    }
+
+    void exceeded() {
+        exceeded.inc();
+    }
+
+    void notBuilt(String variant) {
+        notBuilt.labelValues(variant).inc();
+    }
+}

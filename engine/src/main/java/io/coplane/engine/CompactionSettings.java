@@ -1,0 +1,34 @@
+package io.coplane.engine;
+
+import io.coplane.compaction.CompactionConfig;
+import io.coplane.compaction.FileIdAllocator;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Require;
+import java.util.Objects;
+
+/**
+ * How a data plane compacts.
+ *
+ * @param config      of the files written
+ * @param threads     compactions that run at one time; 1 .. 4096. Each waits for the store on its thread
+ * @param windowBytes most bytes taken from the memory limiter for one compaction; 0: twice its input, whatever that is
+ * @param ids         asked when a request's own ids are used up
+ */
+public record CompactionSettings(CompactionConfig config, int threads, long windowBytes, FileIdAllocator ids) {
+    /** Checks the bounds. */
+    public CompactionSettings {
+        Objects.requireNonNull(config);
+        Require.range("threads", threads, 1, 4096);
+        Require.range("windowBytes", windowBytes, 0, Long.MAX_VALUE);
+        Objects.requireNonNull(ids);
+    }
+
+    /** The reference's defaults; without a source of ids beyond those of the requests. */
+    public static CompactionSettings defaults(int threads) {
+        return new CompactionSettings(CompactionConfig.DEFAULT, threads, 0, count -> {
+            throw new CoplaneException(
+                    ErrorCode.STORE_UNAVAILABLE, "no placement driver gives file ids: wanted=" + count);
+        });
+    }
+}
