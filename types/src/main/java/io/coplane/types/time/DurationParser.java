@@ -101,6 +101,7 @@ public final class DurationParser {
             }
             context.overflow(e);
             nanos = negative ? -Durations.MAX_NANOS : Durations.MAX_NANOS;
+            return true;
         }
         if (truncated
                 && !context.hasFlag(EvalContext.IGNORE_TRUNCATE)

@@ -232,14 +232,13 @@ public final class Intervals {
         int dot = text.indexOf('.');
         String whole = dot < 0 ? text : text.substring(0, dot);
         boolean negative = text.startsWith("-");
-        long integer;
+        long integer = 0;
         try {
             // the sign is read before, so the magnitude of the smallest int64 does not fit
             long magnitude = Long.parseLong(negative ? whole.substring(1) : whole);
             integer = negative ? -magnitude : magnitude;
-        } catch (NumberFormatException ignored) { // reported as what it is: a bad value
+        } catch (NumberFormatException ignored) { // reported as what it is: a bad value; the fraction counts
             bad(context, text, forDuration);
-            return;
         }
         long fraction = 0;
         int digits = 0;

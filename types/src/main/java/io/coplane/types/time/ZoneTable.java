@@ -12,7 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Offsets of a time zone as sorted transitions, so that conversions allocate nothing. Holds the transitions up to the year 2500; later times are
- * looked up 400 years earlier, where the calendar and the rules are the same. Immutable; one table per zone and process.
+ * looked up 400 years earlier, where the calendar and the rules are the same. Zones whose rules changed since the reference's database was
+ * compiled have its rules ({@link OldZones}). Immutable; one table per zone and process.
  */
 public final class ZoneTable {
     /** No instant has this local time. */
@@ -72,13 +73,49 @@ public final class ZoneTable {
         return new ZoneTable(seconds);
     }
 
+    /** The transitions of an older database; before 1970 those of the JDK. */
+    private ZoneTable(ZoneRules rules, OldZones.Zone old) {
+        List<ZoneOffsetTransition> before = new ArrayList<>();
+        for (ZoneOffsetTransition transition : rules.getTransitions()) {
+            if (transition.toEpochSecond() < 0) {
+                before.add(transition);
+            }
+        }
+        boolean joint = before.isEmpty() || before.getLast().getOffsetAfter().getTotalSeconds() != old.firstOffset();
+        int start = before.size() + (joint ? 1 : 0);
+        int count = start + old.instants().length;
+        instants = new long[count];
+        offsets = new int[count + 1];
+        localEnds = new long[count];
+        offsets[0] = before.isEmpty()
+                ? old.firstOffset()
+                : before.getFirst().getOffsetBefore().getTotalSeconds();
+        for (int i = 0; i < count; i++) {
+            if (i < before.size()) {
+                instants[i] = before.get(i).toEpochSecond();
+                offsets[i + 1] = before.get(i).getOffsetAfter().getTotalSeconds();
+            } else if (i < start) {
+                offsets[i + 1] = old.firstOffset(); // from the start of 1970 on
+            } else {
+                instants[i] = old.instants()[i - start];
+                offsets[i + 1] = old.offsets()[i - start];
+            }
+            localEnds[i] = instants[i] + offsets[i];
+        }
+    }
+
+    private static ZoneTable ofRegion(ZoneId zone) {
+        OldZones.Zone old = OldZones.find(zone.getId());
+        return old == null ? new ZoneTable(zone.getRules()) : new ZoneTable(zone.getRules(), old);
+    }
+
     /** Table of a zone. */
     public static ZoneTable of(ZoneId zone) {
         ZoneTable table = TABLES.get(zone);
         if (table == null) {
             table = zone instanceof ZoneOffset offset
                     ? new ZoneTable(offset.getTotalSeconds()) // not kept: there are many
-                    : TABLES.computeIfAbsent(zone, id -> new ZoneTable(id.getRules()));
+                    : TABLES.computeIfAbsent(zone, ZoneTable::ofRegion);
         }
         return table;
     }

@@ -130,13 +130,13 @@ final class CastToTimes {
 
     private static long ofFloatText(KernelContext ctx, TimeScratch scratch, String text, int type, int fsp) {
         byte[] bytes = text.getBytes(StandardCharsets.ISO_8859_1);
+        long core;
         try {
-            long core = scratch.parser.fromFloatText(ctx.eval(), bytes, 0, bytes.length, type, fsp, true);
-            return core == Times.NONE ? bad(ctx, text) : core;
-        } catch (EvalException e) {
-            ctx.eval().invalidTime(e);
-            return Times.NONE;
+            core = scratch.parser.fromFloatText(ctx.eval(), bytes, 0, bytes.length, type, fsp, true);
+        } catch (EvalException ignored) {
+            core = Times.NONE; // an integer part beyond int64 is a bad time like any other
         }
+        return core == Times.NONE ? bad(ctx, text) : core;
     }
 
     private static long timeOfReal(KernelContext ctx, TimeScratch scratch, Column arg, int row, int type, int fsp) {

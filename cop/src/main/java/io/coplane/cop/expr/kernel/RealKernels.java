@@ -19,6 +19,12 @@ final class RealKernels {
         double apply(double x);
     }
 
+    /** A transcendental function. */
+    @FunctionalInterface
+    private interface PreciseFunction {
+        double apply(PreciseMath math, double x);
+    }
+
     private RealKernels() {}
 
     static void declare(SignatureTable table) {
@@ -27,19 +33,19 @@ final class RealKernels {
         nullable(table, ScalarFuncSig.FloorReal, Math::floor);
         nullable(table, ScalarFuncSig.RoundReal, Math::rint);
         nullable(table, ScalarFuncSig.Sqrt, Math::sqrt);
-        nullable(table, ScalarFuncSig.Sin, Math::sin);
-        nullable(table, ScalarFuncSig.Cos, Math::cos);
-        nullable(table, ScalarFuncSig.Tan, Math::tan);
-        nullable(table, ScalarFuncSig.Asin, Math::asin);
-        nullable(table, ScalarFuncSig.Acos, Math::acos);
-        nullable(table, ScalarFuncSig.Atan1Arg, Math::atan);
+        precise(table, ScalarFuncSig.Sin, PreciseMath::sin);
+        precise(table, ScalarFuncSig.Cos, PreciseMath::cos);
+        precise(table, ScalarFuncSig.Tan, PreciseMath::tan);
+        precise(table, ScalarFuncSig.Asin, PreciseMath::asin);
+        precise(table, ScalarFuncSig.Acos, PreciseMath::acos);
+        precise(table, ScalarFuncSig.Atan1Arg, PreciseMath::atan);
         nullable(table, ScalarFuncSig.Radians, x -> x * (Math.PI / 180));
-        nullable(table, ScalarFuncSig.Log1Arg, x -> finiteOrNan(Math.log(x)));
-        nullable(table, ScalarFuncSig.Log2, x -> finiteOrNan(log2(x)));
-        nullable(table, ScalarFuncSig.Log10, x -> finiteOrNan(Math.log10(x)));
-        bounded(table, ScalarFuncSig.Exp, "exp", Math::exp);
-        bounded(table, ScalarFuncSig.Cot, "cot", x -> 1 / Math.tan(x));
-        bounded(table, ScalarFuncSig.Degrees, "degrees", x -> x * (180 / Math.PI));
+        precise(table, ScalarFuncSig.Log1Arg, (math, x) -> finiteOrNan(math.log(x)));
+        precise(table, ScalarFuncSig.Log2, (math, x) -> finiteOrNan(math.log2(x)));
+        precise(table, ScalarFuncSig.Log10, (math, x) -> finiteOrNan(math.log10(x)));
+        bounded(table, ScalarFuncSig.Exp, "exp", PreciseMath::exp);
+        bounded(table, ScalarFuncSig.Cot, "cot", (math, x) -> 1 / math.tan(x));
+        bounded(table, ScalarFuncSig.Degrees, "degrees", (math, x) -> x * (180 / Math.PI));
         binary(table, ScalarFuncSig.Log2Args, RealKernels::logOfBase);
         binary(table, ScalarFuncSig.Atan2Args, RealKernels::atan2);
         binary(table, ScalarFuncSig.Pow, RealKernels::pow);
@@ -72,13 +78,26 @@ final class RealKernels {
         });
     }
 
-    /** An infinite result is an error. */
-    private static void bounded(SignatureTable table, ScalarFuncSig sig, String name, Function function) {
+    /** NaN becomes NULL. */
+    private static void precise(SignatureTable table, ScalarFuncSig sig, PreciseFunction function) {
         table.add(sig).takes(EvalType.REAL).returns(EvalType.REAL).runs((ctx, args, rows, out) -> {
             double[] arg = ((DoubleColumn) args[0]).values();
             double[] values = ((DoubleColumn) out).values();
+            PreciseMath math = math(ctx);
             for (int i = 0; i < rows; i++) {
-                double result = function.apply(arg[i]);
+                put(function.apply(math, arg[i]), i, values, out);
+            }
+        });
+    }
+
+    /** An infinite result is an error. */
+    private static void bounded(SignatureTable table, ScalarFuncSig sig, String name, PreciseFunction function) {
+        table.add(sig).takes(EvalType.REAL).returns(EvalType.REAL).runs((ctx, args, rows, out) -> {
+            double[] arg = ((DoubleColumn) args[0]).values();
+            double[] values = ((DoubleColumn) out).values();
+            PreciseMath math = math(ctx);
+            for (int i = 0; i < rows; i++) {
+                double result = function.apply(math, arg[i]);
                 if (Double.isInfinite(result) && !out.isNull(i)) {
                     throw EvalException.coded(
                             OUT_OF_RANGE,
@@ -109,22 +128,21 @@ final class RealKernels {
         return Double.isInfinite(x) ? Double.NaN : x;
     }
 
-    /** Exact for powers of two. */
-    private static double log2(double x) {
-        int exponent = Math.getExponent(x);
-        if (x > 0 && exponent <= Double.MAX_EXPONENT && x == Math.scalb(1.0, exponent)) {
-            return exponent;
+    private static PreciseMath math(KernelContext ctx) {
+        if (ctx.scratch() == null) {
+            ctx.scratch(new PreciseMath());
         }
-        return Math.log(x) / Math.log(2);
+        return (PreciseMath) ctx.scratch();
     }
 
     private static void logOfBase(KernelContext ctx, Column[] args, int rows, Column out) {
         double[] base = ((DoubleColumn) args[0]).values();
         double[] x = ((DoubleColumn) args[1]).values();
         double[] values = ((DoubleColumn) out).values();
+        PreciseMath math = math(ctx);
         for (int i = 0; i < rows; i++) {
             boolean defined = base[i] > 0 && base[i] != 1 && x[i] > 0;
-            put(defined ? finiteOrNan(Math.log(x[i]) / Math.log(base[i])) : Double.NaN, i, values, out);
+            put(defined ? finiteOrNan(math.log(x[i]) / math.log(base[i])) : Double.NaN, i, values, out);
         }
     }
 
@@ -132,8 +150,9 @@ final class RealKernels {
         double[] left = ((DoubleColumn) args[0]).values();
         double[] right = ((DoubleColumn) args[1]).values();
         double[] values = ((DoubleColumn) out).values();
+        PreciseMath math = math(ctx);
         for (int i = 0; i < rows; i++) {
-            put(Math.atan2(left[i], right[i]), i, values, out);
+            put(math.atan2(left[i], right[i]), i, values, out);
         }
     }
 
@@ -141,8 +160,9 @@ final class RealKernels {
         double[] left = ((DoubleColumn) args[0]).values();
         double[] right = ((DoubleColumn) args[1]).values();
         double[] values = ((DoubleColumn) out).values();
+        PreciseMath math = math(ctx);
         for (int i = 0; i < rows; i++) {
-            double result = cPow(left[i], right[i]);
+            double result = math.pow(left[i], right[i]);
             if (Double.isInfinite(result) && !out.isNull(i)) {
                 throw EvalException.coded(
                         OUT_OF_RANGE,
@@ -151,14 +171,6 @@ final class RealKernels {
             }
             put(result, i, values, out);
         }
-    }
-
-    /** C's pow: unlike Java's, 1 to any power and -1 to an infinite power are 1. */
-    private static double cPow(double x, double y) {
-        if (x == 1 || x == -1 && Double.isInfinite(y)) {
-            return 1;
-        }
-        return Math.pow(x, y);
     }
 
     private static void sign(KernelContext ctx, Column[] args, int rows, Column out) {
