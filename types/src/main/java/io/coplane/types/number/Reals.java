@@ -24,6 +24,24 @@ public final class Reals {
         return Math.copySign(whole, value);
     }
 
+    /** 10 to an integer power by square and multiply, with the errors that makes (expressions.md 8.6). */
+    public static double powerOfTen(int exponent) {
+        double result = 1;
+        double factor = 10;
+        int n = exponent;
+        while (true) {
+            if ((n & 1) != 0) {
+                result *= factor;
+            }
+            n /= 2;
+            if (n == 0) {
+                break;
+            }
+            factor *= factor;
+        }
+        return exponent < 0 ? 1 / result : result;
+    }
+
     /** Fits a real to {@code type}: rounds to its digits, clips to its width, and to zero where it is unsigned. */
     public static double fit(double value, FieldType type, EvalContext context) {
         double fitted = value;
@@ -57,7 +75,7 @@ public final class Reals {
     }
 
     private static double round(double value, int decimal) {
-        double power = Math.pow(10, decimal);
+        double power = powerOfTen(decimal);
         double scaled = value * power;
         return Double.isInfinite(scaled) ? value : roundHalfAway(scaled) / power;
     }
@@ -66,6 +84,6 @@ public final class Reals {
         if (flen < 0 || flen >= MAX_DIGITS || decimal < 0 || decimal >= MAX_DIGITS) {
             throw EvalException.uncoded("invalid width of a real: flen=" + flen + " decimal=" + decimal);
         }
-        return Math.pow(10, flen - decimal) - Math.pow(10, -decimal);
+        return powerOfTen(flen - decimal) - powerOfTen(-decimal);
     }
 }

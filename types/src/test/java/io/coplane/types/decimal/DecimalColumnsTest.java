@@ -2,8 +2,11 @@ package io.coplane.types.decimal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.types.ByteSink;
 import io.coplane.types.EvalException;
 import io.coplane.types.column.DecimalColumn;
+import java.util.HexFormat;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +92,38 @@ class DecimalColumnsTest {
             assertThat(RandomDecimals.describe(actual))
                     .as("%s * %s", RandomDecimals.describe(l), RandomDecimals.describe(r))
                     .isEqualTo(RandomDecimals.describe(expected));
+            assertThat(chunk(actual))
+                    .as("%s * %s", RandomDecimals.describe(l), RandomDecimals.describe(r))
+                    .isEqualTo(chunk(expected));
         }
+    }
+
+    private static String chunk(Decimal value) {
+        try (var sink = new ByteSink(MemoryGuard.unlimited())) {
+            DecimalBinary.writeChunk(value, sink);
+            return HexFormat.of().formatHex(sink.copyBytes());
+        }
+    }
+
+    /** Recorded answers: the reference drops leading zero words of a product by moving the others, and the chunk shows the old ones behind. */
+    @Test
+    void productsLeaveWordsBehind() {
+        l.setLong(5_992_156);
+        r.setLong(-1);
+        DecimalColumns.store(l, left, 0);
+        DecimalColumns.store(r, right, 0);
+
+        DecimalColumns.multiply(left, right, 1, out, scratch);
+
+        DecimalColumns.load(out, 0, actual);
+        assertThat(chunk(actual)).isEqualTo("09000001dc6e5b00dc6e5b00" + "00".repeat(28));
+        actual.negate();
+        DecimalColumns.store(actual, out, 0);
+        DecimalColumns.load(out, 0, actual);
+        assertThat(chunk(actual)).isEqualTo("09000000dc6e5b00dc6e5b00" + "00".repeat(28));
+        l.setLong(0);
+        assertThat(actual.setProduct(l, r)).isEqualTo(DecimalStatus.OK);
+        assertThat(chunk(actual)).isEqualTo("01000000" + "00".repeat(36));
     }
 
     @ParameterizedTest

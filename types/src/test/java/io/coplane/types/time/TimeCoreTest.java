@@ -34,8 +34,7 @@ class TimeCoreTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"UTC", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "+05:30", "Europe/Dublin"
-            })
+            strings = {"UTC", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "+05:30", "Europe/Dublin"})
     void timestampsGoThroughTheZoneAsJavaTimeTakesThem(String zone) {
         EvalContext context = context(zone, 0);
         DateTimeFormatter format = DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss.SSSSSS", Locale.ROOT);

@@ -8,23 +8,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The recorded requests that do not pass yet: a line a data set, its name, a tab, and ordinals, single or as ranges. Lines that start with {@code #} are
- * comments. A listed request that passes is as wrong as an unlisted one that fails.
+ * The recorded requests that do not pass: lines of a data set's name, ordinals, single or as ranges, and the reason, parted by tabs. A reason names
+ * the section of the spec that orders the difference, or is {@link #OPEN}. Lines that start with {@code #} are comments. A listed request that passes
+ * is as wrong as an unlisted one that fails.
  */
 public final class Ratchet {
-    private final Map<String, BitSet> listed = new TreeMap<>();
+    /** The reason of what is to be done. */
+    static final String OPEN = "open";
+
+    /** Reasons by ordinal, by data set. */
+    private final Map<String, NavigableMap<Integer, String>> listed = new TreeMap<>();
 
     private Ratchet() {}
 
     /** A list of these ordinals. */
     static Ratchet of(Map<String, List<Integer>> ordinals) {
         Ratchet ratchet = new Ratchet();
-        ordinals.forEach((name, numbers) -> numbers.forEach(number -> ratchet.add(name, number, number)));
+        ordinals.forEach((name, numbers) -> numbers.forEach(number -> ratchet.add(name, number, number, OPEN)));
         return ratchet;
     }
 
@@ -42,37 +49,61 @@ public final class Ratchet {
             }
             for (String range : fields[1].split(",", -1)) {
                 String[] ends = range.strip().split("-", -1);
-                ratchet.add(fields[0], Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
+                String reason = fields.length > 2 ? fields[2] : OPEN;
+                ratchet.add(fields[0], Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]), reason);
             }
         }
         return ratchet;
     }
 
+    /** Takes the reasons of the requests that both list. */
+    Ratchet withReasonsOf(Ratchet other) {
+        listed.forEach((name, reasons) -> reasons.replaceAll(
+                (ordinal, reason) -> other.contains(name, ordinal) ? other.reason(name, ordinal) : reason));
+        return this;
+    }
+
     /** True if the request is listed. */
     public boolean contains(String dataSet, int ordinal) {
-        return listed.containsKey(dataSet) && listed.get(dataSet).get(ordinal);
+        return listed.getOrDefault(dataSet, Collections.emptyNavigableMap()).containsKey(ordinal);
+    }
+
+    /** Why a listed request does not pass. */
+    public String reason(String dataSet, int ordinal) {
+        return listed.get(dataSet).get(ordinal);
     }
 
     /** Listed requests. */
     public int size() {
-        return listed.values().stream().mapToInt(BitSet::cardinality).sum();
+        return listed.values().stream().mapToInt(Map::size).sum();
     }
 
     /** Listed ordinals of a data set. */
     public BitSet ordinals(String dataSet) {
-        return (BitSet) listed.getOrDefault(dataSet, new BitSet()).clone();
+        BitSet ordinals = new BitSet();
+        listed.getOrDefault(dataSet, Collections.emptyNavigableMap()).keySet().forEach(ordinals::set);
+        return ordinals;
     }
 
     void write(Path file) throws IOException {
         List<String> lines = new ArrayList<>();
         lines.add(
-                "# Recorded requests that do not pass yet, by data set. Written by: bin/coplane replay --write-ratchet FILE");
-        listed.forEach((name, ordinals) -> lines.add(name + "\t" + ranges(ordinals)));
+                "# Recorded requests that do not pass: data set, ordinals, why (a section of the spec, or open). Written by:"
+                        + " bin/coplane replay --write-ratchet FILE");
+        listed.forEach((name, reasons) -> {
+            Map<String, BitSet> byReason = new TreeMap<>();
+            reasons.forEach((ordinal, reason) ->
+                    byReason.computeIfAbsent(reason, key -> new BitSet()).set(ordinal));
+            byReason.forEach((reason, ordinals) -> lines.add(name + "\t" + ranges(ordinals) + "\t" + reason));
+        });
         Files.write(file, lines, StandardCharsets.UTF_8);
     }
 
-    private void add(String dataSet, int from, int to) {
-        listed.computeIfAbsent(dataSet, name -> new BitSet()).set(from, to + 1);
+    private void add(String dataSet, int from, int to, String reason) {
+        Map<Integer, String> reasons = listed.computeIfAbsent(dataSet, name -> new TreeMap<>());
+        for (int ordinal = from; ordinal <= to; ordinal++) {
+            reasons.put(ordinal, reason);
+        }
     }
 
     private static String ranges(BitSet ordinals) {

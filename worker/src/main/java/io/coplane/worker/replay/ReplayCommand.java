@@ -77,7 +77,8 @@ public final class ReplayCommand implements Callable<Integer> {
 
     @Option(
             names = "--write-ratchet",
-            description = "Write what does not pass to this file; with all shapes, in the first one.")
+            description =
+                    "Write what does not pass to this file; with all shapes, in the first one. Reasons that it gives stay.")
     private Path ratchet;
 
     @Spec
@@ -110,7 +111,11 @@ public final class ReplayCommand implements Callable<Integer> {
         }
         out.flush();
         if (ratchet != null) {
-            Ratchet.of(first.failedOrdinals()).write(ratchet);
+            Ratchet failing = Ratchet.of(first.failedOrdinals());
+            if (Files.exists(ratchet)) {
+                failing.withReasonsOf(Ratchet.read(ratchet));
+            }
+            failing.write(ratchet);
         }
         return reports.values().stream().allMatch(report -> report.notPassed() == 0) ? 0 : 1;
     }

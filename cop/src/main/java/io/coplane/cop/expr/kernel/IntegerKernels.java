@@ -6,6 +6,7 @@ import io.coplane.types.EvalType;
 import io.coplane.types.column.BytesColumn;
 import io.coplane.types.column.Column;
 import io.coplane.types.column.LongColumn;
+import io.coplane.types.number.Reals;
 
 /** Mathematics on integers, and checksums (expressions.md 8.6). */
 final class IntegerKernels {
@@ -72,9 +73,8 @@ final class IntegerKernels {
             if (digits[i] >= 0) {
                 values[i] = arg[i];
             } else {
-                double power = Math.pow(10, -(double) digits[i]);
-                double quotient = arg[i] / power;
-                double rounded = Math.copySign(Math.floor(Math.abs(quotient) + 0.5), quotient);
+                double power = Reals.powerOfTen((int) -digits[i]);
+                double rounded = Reals.roundHalfAway(arg[i] / power);
                 values[i] = (long) (rounded * power); // saturates; 0 x infinity is 0
             }
         }

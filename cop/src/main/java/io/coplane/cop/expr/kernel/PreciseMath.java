@@ -42,7 +42,8 @@ final class PreciseMath {
             factorial = n == 0 ? factorial : factorial.multiply(BigDecimal.valueOf(n));
             BigDecimal inverse = BigDecimal.ONE.divide(factorial, new MathContext(80));
             FACTORIAL_HIGH[n] = inverse.doubleValue();
-            FACTORIAL_LOW[n] = inverse.subtract(new BigDecimal(FACTORIAL_HIGH[n])).doubleValue();
+            FACTORIAL_LOW[n] =
+                    inverse.subtract(new BigDecimal(FACTORIAL_HIGH[n])).doubleValue();
         }
     }
 
@@ -245,7 +246,9 @@ final class PreciseMath {
     private int reduceLarge(double x) {
         int bits = Math.getExponent(x) + 200;
         BigInteger halfPi = pi(bits).shiftRight(1);
-        BigInteger scaled = new BigDecimal(x).multiply(new BigDecimal(BigInteger.ONE.shiftLeft(bits))).toBigInteger();
+        BigInteger scaled = new BigDecimal(x)
+                .multiply(new BigDecimal(BigInteger.ONE.shiftLeft(bits)))
+                .toBigInteger();
         BigInteger[] quotient = scaled.divideAndRemainder(halfPi);
         BigDecimal rest = new BigDecimal(quotient[1]).divide(new BigDecimal(BigInteger.ONE.shiftLeft(bits)));
         double high = rest.doubleValue();

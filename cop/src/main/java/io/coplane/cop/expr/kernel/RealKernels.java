@@ -7,6 +7,7 @@ import io.coplane.types.column.Column;
 import io.coplane.types.column.DoubleColumn;
 import io.coplane.types.column.LongColumn;
 import io.coplane.types.number.RealText;
+import io.coplane.types.number.Reals;
 
 /** Mathematics on reals (expressions.md 8.6). A result is never NaN: such a row is NULL, or an error where the reference aborts. */
 final class RealKernels {
@@ -229,30 +230,12 @@ final class RealKernels {
         return (double) seeds[0] / SEED_MODULUS;
     }
 
-    /** 10 to an integer power by square and multiply (expressions.md 8.6). */
-    static double powerOfTen(int exponent) {
-        double result = 1;
-        double factor = 10;
-        int n = exponent;
-        while (true) {
-            if ((n & 1) != 0) {
-                result *= factor;
-            }
-            n /= 2;
-            if (n == 0) {
-                break;
-            }
-            factor *= factor;
-        }
-        return exponent < 0 ? 1 / result : result;
-    }
-
     private static void roundWithFrac(KernelContext ctx, Column[] args, int rows, Column out) {
         double[] arg = ((DoubleColumn) args[0]).values();
         long[] digits = ((LongColumn) args[1]).values();
         double[] values = ((DoubleColumn) out).values();
         for (int i = 0; i < rows; i++) {
-            double power = powerOfTen((int) digits[i]);
+            double power = Reals.powerOfTen((int) digits[i]);
             double scaled = arg[i] * power;
             double result = Double.isInfinite(scaled) ? arg[i] : Math.rint(scaled) / power;
             putOrAbort(result, i, values, out);
@@ -269,7 +252,7 @@ final class RealKernels {
             int clamped = unsigned && d < 0
                     ? Integer.MAX_VALUE
                     : (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, d));
-            double scale = powerOfTen(clamped);
+            double scale = Reals.powerOfTen(clamped);
             double scaled = arg[i] * scale;
             double result;
             if (scaled == 0) {

@@ -39,9 +39,7 @@ class PreciseMathTest {
         BigDecimal term = x;
         BigDecimal sum = term;
         for (int n = 3; n < 80; n += 2) {
-            term = term.multiply(x, DIGITS)
-                    .multiply(x, DIGITS)
-                    .divide(BigDecimal.valueOf(-(long) n * (n - 1)), DIGITS);
+            term = term.multiply(x, DIGITS).multiply(x, DIGITS).divide(BigDecimal.valueOf(-(long) n * (n - 1)), DIGITS);
             sum = sum.add(term, DIGITS);
         }
         return sum;
@@ -62,7 +60,8 @@ class PreciseMathTest {
         for (int i = 0; i < ROUNDS; i++) {
             double x = i % 2 == 0 ? random.nextDouble(0, 1000) : 1 + random.nextDouble(-1, 1) * Math.scalb(1, -i % 50);
             assertThat(math.log(x)).as("%s", x).isEqualTo(log(new BigDecimal(x)).doubleValue());
-            double two = log(new BigDecimal(x)).divide(log(BigDecimal.TWO), DIGITS).doubleValue();
+            double two =
+                    log(new BigDecimal(x)).divide(log(BigDecimal.TWO), DIGITS).doubleValue();
             assertThat(math.log2(x)).as("%s", x).isEqualTo(two);
         }
     }
@@ -73,8 +72,8 @@ class PreciseMathTest {
         for (int i = 0; i < ROUNDS; i++) {
             double x = random.nextDouble(0, 100);
             double y = random.nextDouble(-20, 20);
-            double wanted =
-                    exp(log(new BigDecimal(x)).multiply(new BigDecimal(y), DIGITS)).doubleValue();
+            double wanted = exp(log(new BigDecimal(x)).multiply(new BigDecimal(y), DIGITS))
+                    .doubleValue();
             assertThat(math.pow(x, y)).isEqualTo(wanted);
         }
     }
@@ -120,7 +119,8 @@ class PreciseMathTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2, 10, 1024", "10, -3, 0.001", "-2, 3, -8", "1, Infinity, 1", "-1, Infinity, 1", "4, 0.5, 2", "0, 0, 1"})
+    @CsvSource({"2, 10, 1024", "10, -3, 0.001", "-2, 3, -8", "1, Infinity, 1", "-1, Infinity, 1", "4, 0.5, 2", "0, 0, 1"
+    })
     void powersOfPlainNumbers(double x, double y, double wanted) {
         assertThat(math.pow(x, y)).isEqualTo(wanted);
     }
