@@ -15,6 +15,7 @@ import io.coplane.proto.errorpb.ServerIsBusy;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
 import io.coplane.snapshot.Snapshot;
+import java.util.List;
 
 /** Executes coprocessor requests on snapshots. Thread-safe. */
 public final class Coprocessor {
@@ -45,6 +46,28 @@ public final class Coprocessor {
         Sources sources = new SnapshotSources(snapshot, regions, deadline);
         return execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline)
                 .build();
+    }
+
+    /**
+     * A request, executed and explained. Store-batched tasks are left out.
+     *
+     * @param response as of {@link #execute}
+     * @param executors what each executor of a DAG did, in the order of the request; empty for other requests and plans that can't be built
+     */
+    public record Explained(Response response, List<ExecutorWork> executors) {}
+
+    /** Executes a request and tells what its executors did; parameters and errors as of {@link #execute}. */
+    public static Explained explain(
+            Request request,
+            Snapshot snapshot,
+            RegionAccessor regions,
+            long maxResponseBytes,
+            Clock clock,
+            DeadlineCheck deadline) {
+        Sources sources = new SnapshotSources(snapshot, regions, deadline);
+        RequestRun run = new RequestRun(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline);
+        Response response = run.run().build();
+        return new Explained(response, run.executors());
     }
 
     /** {@code region_error} of a request whose time is over (coprocessor.md 2.3). */

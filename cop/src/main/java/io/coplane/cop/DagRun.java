@@ -41,6 +41,7 @@ final class DagRun {
         this.plan = plan;
         this.maxResponseBytes = maxResponseBytes;
         this.deadline = deadline;
+        plan.context().setDeadline(deadline::check);
     }
 
     /**

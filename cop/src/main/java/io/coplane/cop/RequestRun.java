@@ -29,6 +29,8 @@ import io.coplane.proto.tipb.DAGRequest;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** One request, or one task of a batch, from its bytes to its answer (coprocessor.md 2.1, worker.md 6.4). Used once, by one thread. */
@@ -46,6 +48,7 @@ final class RequestRun {
     private final Clock clock;
     private final DeadlineCheck deadline;
     private RUV2.Builder work;
+    private List<ExecutorWork> executors = List.of();
 
     RequestRun(
             Request request,
@@ -76,6 +79,11 @@ final class RequestRun {
         }
         return response.setExecDetailsV2(
                 details(response.getData().size(), TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - start)));
+    }
+
+    /** What each executor of the plan did, in the order of the request; empty unless a plan was built. */
+    List<ExecutorWork> executors() {
+        return executors;
     }
 
     private Response.Builder answer() {
@@ -139,6 +147,10 @@ final class RequestRun {
                         guard)) {
             DagRun run = new DagRun(request, dag, plan, maxResponseBytes, deadline);
             Response.Builder response = run.run();
+            executors = Arrays.stream(plan.summaries())
+                    .map(summary -> new ExecutorWork(
+                            summary.producedRows(), summary.iterations(), summary.nanos(), summary.peakBytes()))
+                    .toList();
             work = WorkCounters.of(dag, plan, request.getPagingSize());
             if (!run.isFailed() && sources.dataVersion() != 0) {
                 response.setCacheLastVersion(sources.dataVersion());

@@ -30,6 +30,7 @@ public final class EvalContext {
     public static final int DEFAULT_MAX_WARNINGS = 64;
     public static final int DEFAULT_DIV_PRECISION_INCREMENT = 4;
 
+    private static final long WORK_PER_CHECK = 1 << 20;
     private static final int DIVISION_BY_ZERO = 1365;
     private static final int DATA_TRUNCATED = 1265;
 
@@ -41,6 +42,8 @@ public final class EvalContext {
     private final List<EvalException> warnings = new ArrayList<>();
     private final ZoneTable zoneTable;
     private long warningCount;
+    private Runnable deadline = () -> {};
+    private long spent;
 
     /**
      * @param flags {@code DAGRequest.flags}; unknown bits have no effect
@@ -62,6 +65,24 @@ public final class EvalContext {
     /** A context in a zone with a name or with an offset of at most 18 hours. */
     public EvalContext(long flags, long sqlMode, ZoneId zone, int maxWarnings, int divPrecisionIncrement, Clock clock) {
         this(flags, sqlMode, ZoneTable.of(zone), maxWarnings, divPrecisionIncrement, clock);
+    }
+
+    /** @param check fails once the time of the request is over; asked by kernels whose rows may be costly, see {@link #spend} */
+    public void setDeadline(Runnable check) {
+        deadline = check;
+    }
+
+    /**
+     * Counts work of a kernel whose cost does not follow from the number of rows, and asks the deadline now and then.
+     *
+     * @param work steps, roughly a nanosecond each; at least 0
+     */
+    public void spend(long work) {
+        spent += work;
+        if (spent >= WORK_PER_CHECK) {
+            spent = 0;
+            deadline.run();
+        }
     }
 
     /** True if any of the flag bits is set. */

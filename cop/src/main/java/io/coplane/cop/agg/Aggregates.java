@@ -133,6 +133,9 @@ public final class Aggregates {
             List<FieldType> schema,
             EvalContext context,
             MemoryGuard guard) {
+        if (EvalType.ofOrNull(type.tp()) != EvalType.INT) {
+            throw bad("Unexpected return field type " + FieldType.name(type.tp()));
+        }
         Expression number = argument;
         if (argument.fieldType().evalType() != EvalType.INT) {
             io.coplane.proto.tipb.FieldType target = io.coplane.proto.tipb.FieldType.newBuilder()

@@ -34,7 +34,7 @@ abstract class AggregationExecutor extends Executor {
         this.pagingSize = pagingSize;
         this.context = context;
         batch = new Batch(context, schema());
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
     }
 
     private static List<FieldType> schema(AggregateColumns aggregates, List<Expression> groupBy) {

@@ -8,6 +8,7 @@ public final class ExecutionSummary {
     private long nanos;
     private long producedRows;
     private long iterations;
+    private long peakBytes;
 
     /** @param clock measures the time of pulls, those of the executors below included */
     public ExecutionSummary(Clock clock) {
@@ -22,6 +23,15 @@ public final class ExecutionSummary {
         nanos += spentNanos;
         producedRows += rows;
         iterations++;
+    }
+
+    void holds(long bytes) {
+        peakBytes = Math.max(peakBytes, bytes);
+    }
+
+    /** Most heap bytes that the executor held at one time. */
+    public long peakBytes() {
+        return peakBytes;
     }
 
     /** Time in pulls, nanoseconds. */

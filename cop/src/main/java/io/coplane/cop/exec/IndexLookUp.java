@@ -78,7 +78,7 @@ public final class IndexLookUp extends Executor {
         this.accessor = accessor;
         this.context = context;
         this.guard = guard;
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
         none = new Batch(context, schema());
         gathered = new RowStore(source.schema());
         unreached = new RowStore(source.schema());

@@ -51,7 +51,7 @@ public final class PartitionTopN extends Executor {
         heap = new TopNHeap(schema(), keys, descending.clone(), limit < 0 ? Long.MAX_VALUE : limit);
         sorted = new RowStore(schema());
         batch = new Batch(context, schema());
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
         lastPartition = new Column[partitions.count()];
         for (int i = 0; i < lastPartition.length; i++) {
             lastPartition[i] =

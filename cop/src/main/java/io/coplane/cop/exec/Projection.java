@@ -30,7 +30,7 @@ public final class Projection extends Executor {
         this.expressions = List.copyOf(expressions);
         this.context = context;
         batch = new Batch(context, schema());
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
         taken = new boolean[source.schema().size()];
     }
 

@@ -38,7 +38,7 @@ public final class RankLimit extends Executor {
         this.overScan = overScan;
         this.context = context;
         keys = new KeyExpressions(truncateKeys);
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
         lastKey = new Column[keys.count()];
         for (int i = 0; i < lastKey.length; i++) {
             lastKey[i] = ColumnRows.create(keys.expression(i).fieldType().evalType());

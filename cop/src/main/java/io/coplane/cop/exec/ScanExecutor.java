@@ -27,7 +27,7 @@ abstract class ScanExecutor extends Executor {
         this.reader = reader;
         rows = new RowBuffer(guard);
         batch = new Batch(context, schema);
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
     }
 
     @Override

@@ -43,7 +43,7 @@ public final class TopN extends Executor {
         heap = new TopNHeap(schema(), keys, descending.clone(), limit < 0 ? Long.MAX_VALUE : limit);
         sorted = new RowStore(schema());
         batch = new Batch(context, schema());
-        account = new HeapAccount(guard);
+        account = new HeapAccount(guard, summary);
     }
 
     @Override

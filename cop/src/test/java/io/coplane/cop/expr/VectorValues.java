@@ -265,7 +265,7 @@ final class VectorValues {
         return column;
     }
 
-    private static void put(VectorLiteral literal, FieldType type, EvalContext eval, Column column, int row) {
+    static void put(VectorLiteral literal, FieldType type, EvalContext eval, Column column, int row) {
         if (literal.kind().equals("NULL")) {
             column.setNull(row);
             if (column instanceof BytesColumn bytes) {

@@ -91,6 +91,9 @@ public final class AnswerComparer {
         if (ours.hasRange() != theirs.hasRange() || !ours.getRange().equals(theirs.getRange())) {
             differences.add(Difference.of("range", RangeText.of(ours), RangeText.of(theirs)));
         }
+        if (ours.getCanBeCached() != theirs.getCanBeCached()) {
+            differences.add(Difference.of("can_be_cached", ours.getCanBeCached(), theirs.getCanBeCached()));
+        }
         data(request, ours.getData(), theirs.getData(), differences);
         return differences;
     }

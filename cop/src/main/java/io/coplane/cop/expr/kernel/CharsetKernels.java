@@ -77,6 +77,7 @@ final class CharsetKernels {
         for (int i = 0; i < rows; i++) {
             values[i] = 0;
             if (!out.isNull(i)) {
+                ctx.eval().spend((long) target.lengths()[i] * pattern.lengths()[i]);
                 boolean matches = matcher.matches(
                         target.data(),
                         target.starts()[i],

@@ -128,6 +128,9 @@ final class NumberTextKernels {
             int to = ctx.reserve(out, bytes);
             int odd = length & 1;
             boolean valid = true;
+            if (odd == 1) {
+                out.data()[to] = 0; // what the first digit is put behind
+            }
             for (int k = 0; k < length; k++) {
                 int digit = digit(arg.data()[start + k], 16);
                 valid &= digit >= 0;

@@ -138,6 +138,7 @@ final class RegexpKernels {
         if (regex == null) {
             return false;
         }
+        ctx.eval().spend((long) subject.lengths()[row] * ((BytesColumn) args[PATTERN]).lengths()[row]);
         state.search = regex;
         state.start = subject.starts()[row];
         state.end = state.start + subject.lengths()[row];
