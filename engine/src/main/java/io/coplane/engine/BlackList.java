@@ -10,6 +10,8 @@ import java.util.Set;
  * @param checksum keyspace ids whose checksum requests are refused
  */
 public record BlackList(Set<Integer> remoteCop, Set<Integer> analyze, Set<Integer> checksum) {
+    private static final long TP_DB9_DAG = 10_001;
+
     /** Refuses nothing. */
     public static final BlackList NONE = new BlackList(Set.of(), Set.of(), Set.of());
 
@@ -20,17 +22,17 @@ public record BlackList(Set<Integer> remoteCop, Set<Integer> analyze, Set<Intege
     }
 
     /** Why a request is refused, or null if it is not. */
-    String refusal(RequestType type, int keyspaceId) {
+    String refusal(RequestType type, long tp, int keyspaceId) {
         Set<Integer> listed = switch (type) {
             case DAG -> remoteCop;
             case ANALYZE -> analyze;
             case CHECKSUM -> checksum;
-            case UNKNOWN -> Set.of();
+            case UNKNOWN -> tp == TP_DB9_DAG ? remoteCop : Set.of();
         };
         if (!listed.contains(keyspaceId)) {
             return null;
         }
-        String name = type == RequestType.DAG ? "remote-cop" : type.tag();
+        String name = type == RequestType.ANALYZE || type == RequestType.CHECKSUM ? type.tag() : "remote-cop";
         return name + " requests of keyspace " + Integer.toUnsignedString(keyspaceId) + " are in the black list";
     }
 }

@@ -31,4 +31,9 @@ public record CompactionSettings(CompactionConfig config, int threads, long wind
                     ErrorCode.STORE_UNAVAILABLE, "no placement driver gives file ids: wanted=" + count);
         });
     }
+
+    /** The same with another source of ids. */
+    public CompactionSettings withIds(FileIdAllocator source) {
+        return new CompactionSettings(config, threads, windowBytes, source);
+    }
 }

@@ -1,5 +1,6 @@
 package io.coplane.engine;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import io.coplane.cop.Coprocessor;
 import io.coplane.cop.RegionAccessor;
@@ -7,9 +8,11 @@ import io.coplane.engine.ErrorTable.Stage;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.cache.BlockCache;
+import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.tipb.DAGRequest;
@@ -21,6 +24,7 @@ import io.coplane.snapshot.TxnChunkManager;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -118,20 +122,40 @@ public final class DataPlane implements AutoCloseable {
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
-        CopCall work = new CopCall(clock.nanoTime(), call.isAbandoned());
-        inWork.incrementAndGet();
-        CompletableFuture<CopAnswer> answer;
+        CopCall work = begin(call.isAbandoned());
+        CompletableFuture<Response> response;
         try {
-            answer = admit(call, work);
+            response = admit(call, work);
         } catch (IOException | RuntimeException | StackOverflowError e) {
-            answer = CompletableFuture.failedFuture(e);
+            response = CompletableFuture.failedFuture(e);
         }
-        return answer.handle((done, failure) -> {
-            CopAnswer result = failure == null ? done : failed(failure, work);
-            work.end(metrics);
-            if (inWork.decrementAndGet() == 0 && closed.get()) {
-                drained.complete(null);
-            }
+        return response.handle((done, failure) -> {
+            CopAnswer result = failure == null
+                    ? ErrorTable.response(done, work.tag)
+                    : ErrorTable.answer(logged(failure, work), work.stage, work.tag);
+            end(work);
+            return result;
+        });
+    }
+
+    /**
+     * Answers a request whose data a storage node has (worker.md 9.2). Its data are charged from their arrival on.
+     *
+     * @return the answer; never fails: every outcome is one
+     */
+    public CompletableFuture<DelegatedAnswer> coprocessor(DelegatedRequest call) {
+        CopCall work = begin(call.isAbandoned());
+        CompletableFuture<Response> response;
+        try {
+            response = admit(call, work);
+        } catch (RuntimeException | StackOverflowError e) {
+            response = CompletableFuture.failedFuture(e);
+        }
+        return response.handle((done, failure) -> {
+            DelegatedAnswer result = failure == null
+                    ? ErrorTable.delegated(done, work.isHandedOn, work.tag)
+                    : ErrorTable.delegated(logged(failure, work), work.stage, work.tag);
+            end(work);
             return result;
         });
     }
@@ -185,56 +209,129 @@ public final class DataPlane implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<CopAnswer> admit(CopRequest call, CopCall work) throws IOException {
-        if (closed.get()) {
-            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed");
+    private CopCall begin(BooleanSupplier isAbandoned) {
+        inWork.incrementAndGet();
+        return new CopCall(clock.nanoTime(), isAbandoned);
+    }
+
+    private void end(CopCall work) {
+        work.end(metrics);
+        if (inWork.decrementAndGet() == 0 && closed.get()) {
+            drained.complete(null);
         }
+    }
+
+    private CompletableFuture<Response> admit(CopRequest call, CopCall work) throws IOException {
+        refuseWhenClosed();
         RemoteRequestBody parts = RemoteRequestBody.split(call.body());
         Request request = Request.parseFrom(input(parts.request()));
         work.parsed(request, metrics);
-        int keyspaceId = request.getContext().getKeyspaceId();
-        String refusal = config.blackList().refusal(work.type, keyspaceId);
-        if (refusal != null) {
-            throw new CoplaneException(ErrorCode.BLACK_LISTED, refusal);
-        }
+        refuseListed(request, work);
         work.stage = Stage.ADMIT;
-        long maxMillis = request.getContext().getMaxExecutionDurationMs();
-        Deadline deadline = deadline(work, work.startNanos, maxMillis == 0 ? DEFAULT_WAIT_MILLIS : maxMillis);
-        return limiter.acquire(keyspaceId, deadline.nanos())
+        Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_WAIT_MILLIS));
+        return limiter.acquire(request.getContext().getKeyspaceId(), deadline.nanos())
                 .thenCompose(permit -> {
                     work.permit = permit;
-                    return buildSnapshot(parts, work, deadline);
+                    return buildSnapshot(parts.memData(), parts.snapData(), work, deadline);
                 })
                 .thenApplyAsync(snapshot -> execute(request, call.regions(), snapshot, work, deadline), pool);
     }
 
-    private CompletableFuture<Snapshot> buildSnapshot(RemoteRequestBody parts, CopCall work, Deadline deadline) {
-        work.stage = Stage.SNAPSHOT;
-        work.snapshotNanos = clock.nanoTime();
-        return snapshots.build(parts.memData(), parts.snapData(), deadline);
+    private CompletableFuture<Response> admit(DelegatedRequest call, CopCall work) {
+        refuseWhenClosed();
+        Request request = call.request();
+        work.parsed(request, metrics);
+        refuseListed(request, work);
+        work.stage = Stage.ADMIT;
+        Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_HANDLE_MILLIS));
+        CompletableFuture<Void> permitted = call.takesPermits()
+                ? limiter.acquire(request.getContext().getKeyspaceId(), deadline.nanos())
+                        .thenAccept(permit -> work.permit = permit)
+                : CompletableFuture.completedFuture(null);
+        return permitted
+                .thenCompose(nothing -> {
+                    work.stage = Stage.SNAPSHOT;
+                    return call.store().fetch(request);
+                })
+                .thenCompose(data -> {
+                    work.body = data.charge();
+                    Optional<Response> refusal = handedOn(data.message());
+                    work.isHandedOn = refusal.isPresent();
+                    return refusal.map(CompletableFuture::completedFuture)
+                            .orElseGet(() -> answer(request, data.message(), work, deadline));
+                });
     }
 
-    private CopAnswer execute(
+    /** The store's own refusal; the reference goes on with an empty snapshot instead. */
+    private static Optional<Response> handedOn(DelegateResponse data) {
+        if (!data.hasRegionError() && !data.hasLocked() && data.getOtherError().isEmpty()) {
+            return Optional.empty();
+        }
+        Response.Builder response = Response.newBuilder().setOtherError(data.getOtherError());
+        if (data.hasRegionError()) {
+            response.setRegionError(data.getRegionError());
+        }
+        if (data.hasLocked()) {
+            response.setLocked(data.getLocked());
+        }
+        return Optional.of(response.build());
+    }
+
+    private CompletableFuture<Response> answer(
+            Request request, DelegateResponse data, CopCall work, Deadline deadline) {
+        return buildSnapshot(segment(data.getMemTableData()), segment(data.getSnapshot()), work, deadline)
+                .thenApplyAsync(snapshot -> execute(request, RegionAccessor.NONE, snapshot, work, deadline), pool);
+    }
+
+    private void refuseWhenClosed() {
+        if (closed.get()) {
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed");
+        }
+    }
+
+    private void refuseListed(Request request, CopCall work) {
+        String refusal = config.blackList()
+                .refusal(work.type, request.getTp(), request.getContext().getKeyspaceId());
+        if (refusal != null) {
+            throw new CoplaneException(ErrorCode.BLACK_LISTED, refusal);
+        }
+    }
+
+    private CompletableFuture<Snapshot> buildSnapshot(
+            MemorySegment memData, MemorySegment snapData, CopCall work, Deadline deadline) {
+        work.stage = Stage.SNAPSHOT;
+        work.snapshotNanos = clock.nanoTime();
+        return snapshots.build(memData, snapData, deadline);
+    }
+
+    private Response execute(
             Request request, RegionAccessor regions, Snapshot snapshot, CopCall work, Deadline deadline) {
         try (snapshot) {
             long now = clock.nanoTime();
             work.snapshotNanos = now - work.snapshotNanos;
             deadline.check();
             work.stage = Stage.EXECUTE;
-            long maxMillis = request.getContext().getMaxExecutionDurationMs();
-            Deadline handling = deadline(work, now, maxMillis == 0 ? DEFAULT_HANDLE_MILLIS : maxMillis);
+            Deadline handling = deadline(work, now, millis(request, DEFAULT_HANDLE_MILLIS));
             Response response =
                     Coprocessor.execute(paged(request), snapshot, regions, config.maxResponseBytes(), clock, handling);
-            CopAnswer answer = ErrorTable.response(response, work.tag);
-            if (answer.isSuccess()) {
+            if (ErrorTable.isError(response)) {
+                metrics.failed(Stage.EXECUTE.reason());
+            } else {
                 long end = clock.nanoTime();
                 metrics.succeeded(
-                        work.type, answer.response().length, work.snapshotNanos, end - now, end - work.startNanos);
-            } else {
-                metrics.failed(Stage.EXECUTE.reason());
+                        work.type, response.getSerializedSize(), work.snapshotNanos, end - now, end - work.startNanos);
             }
-            return answer;
+            return response;
         }
+    }
+
+    private static long millis(Request request, long fallback) {
+        long asked = request.getContext().getMaxExecutionDurationMs();
+        return asked == 0 ? fallback : asked;
+    }
+
+    private static MemorySegment segment(ByteString bytes) {
+        return MemorySegment.ofBuffer(bytes.asReadOnlyByteBuffer());
     }
 
     /** The request with the page of worker.md 8; a plan that does not parse is left to the coprocessor. */
@@ -260,12 +357,12 @@ public final class DataPlane implements AutoCloseable {
         return rewritten;
     }
 
-    private CopAnswer failed(Throwable failure, CopCall work) {
+    private Throwable logged(Throwable failure, CopCall work) {
         if (ErrorTable.isBug(failure)) {
             LOG.error("request failed by a bug: tag={} stage={}", work.tag, work.stage, failure);
         }
         metrics.failed(work.stage.reason());
-        return ErrorTable.answer(failure, work.stage, work.tag);
+        return failure;
     }
 
     private Deadline deadline(CopCall work, long fromNanos, long millis) {
@@ -300,6 +397,8 @@ public final class DataPlane implements AutoCloseable {
         private Stage stage = Stage.DECODE;
         private long snapshotNanos;
         private WorkerLimiter.Permit permit;
+        private MemoryGuard body;
+        private boolean isHandedOn;
         private boolean counted;
 
         private CopCall(long startNanos, BooleanSupplier isAbandoned) {
@@ -315,6 +414,9 @@ public final class DataPlane implements AutoCloseable {
         }
 
         private void end(DataPlaneMetrics metrics) {
+            if (body != null) {
+                body.close();
+            }
             if (permit != null) {
                 permit.close();
             }

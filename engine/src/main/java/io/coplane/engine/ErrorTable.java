@@ -7,12 +7,21 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.errorpb.Error;
+import io.coplane.proto.errorpb.ServerIsBusy;
 import java.util.concurrent.CompletionException;
 
 /** The one table from failures to answers (worker.md 6.2, 6.5; snapshot.md 1.4). */
 final class ErrorTable {
     static final int OK = 200;
     private static final int BAD_REQUEST = 400;
+    private static final String MEMORY_TEXT = "Coprocessor task canceled due to exceeding memory quota";
+
+    private static final int GRPC_OK = 0;
+    private static final int GRPC_PERMISSION_DENIED = 7;
+    private static final int GRPC_INTERNAL = 13;
+    private static final int GRPC_UNAVAILABLE = 14;
+
     private static final int FORBIDDEN = 403;
     private static final int FAILED = 500;
     private static final int INCOMPATIBLE = 501;
@@ -79,6 +88,8 @@ final class ErrorTable {
                     STORE_UNAVAILABLE,
                     STORE_REFUSED,
                     STORE_READ_ONLY,
+                    PD_UNAVAILABLE,
+                    PD_REFUSED,
                     FILE_NOT_FOUND,
                     FILE_TRUNCATED,
                     FILE_CHECKSUM,
@@ -128,6 +139,8 @@ final class ErrorTable {
                     PERMIT_TIMEOUT,
                     DEADLINE,
                     STORE_UNAVAILABLE,
+                    PD_UNAVAILABLE,
+                    PD_REFUSED,
                     FILE_NOT_FOUND,
                     FILE_TRUNCATED,
                     FILE_CHECKSUM,
@@ -151,6 +164,52 @@ final class ErrorTable {
     static CopAnswer response(Response response, String tag) {
         String text = errorText(response);
         return new CopAnswer(text.isEmpty() ? OK : FAILED, response.toByteArray(), text, tag);
+    }
+
+    /**
+     * The gRPC answer of an executed request: the response, or the status for one that is an error itself (worker.md 9.2).
+     *
+     * @param isHandedOn the response is the storage node's, not ours
+     */
+    static DelegatedAnswer delegated(Response response, boolean isHandedOn, String tag) {
+        if (isHandedOn || response.getOtherError().isEmpty()) {
+            return new DelegatedAnswer(GRPC_OK, response.toByteArray(), "", tag);
+        }
+        return new DelegatedAnswer(GRPC_INTERNAL, null, response.getOtherError(), tag);
+    }
+
+    /**
+     * The gRPC answer of a request that failed. Beside the reference, which has INTERNAL for all: what the client can retry is told in a way that it
+     * retries.
+     */
+    static DelegatedAnswer delegated(Throwable thrown, Stage stage, String tag) {
+        Throwable failure = unwrap(thrown);
+        if (!(failure instanceof CoplaneException e)) {
+            return new DelegatedAnswer(GRPC_INTERNAL, null, String.valueOf(failure.getMessage()), tag);
+        }
+        if (e.code() == ErrorCode.MEMORY_LIMIT) {
+            return new DelegatedAnswer(GRPC_OK, busy(MEMORY_TEXT).toByteArray(), "", tag);
+        }
+        if (e.code() == ErrorCode.DEADLINE && stage == Stage.EXECUTE) {
+            return new DelegatedAnswer(GRPC_OK, Coprocessor.deadlineResponse().toByteArray(), "", tag);
+        }
+        int status = e.code() == ErrorCode.BLACK_LISTED
+                ? GRPC_PERMISSION_DENIED
+                : e.code() == ErrorCode.SHUTTING_DOWN ? GRPC_UNAVAILABLE : GRPC_INTERNAL;
+        return new DelegatedAnswer(status, null, e.getMessage(), tag);
+    }
+
+    private static Response busy(String text) {
+        return Response.newBuilder()
+                .setRegionError(Error.newBuilder()
+                        .setMessage(text)
+                        .setServerIsBusy(ServerIsBusy.newBuilder().setReason(text)))
+                .build();
+    }
+
+    /** True where a response is an error in itself, not an answer (worker.md 6.5). */
+    static boolean isError(Response response) {
+        return !errorText(response).isEmpty();
     }
 
     private static String errorText(Response response) {

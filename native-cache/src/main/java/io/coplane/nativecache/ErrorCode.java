@@ -19,12 +19,14 @@ public enum ErrorCode {
     BAD_ENCRYPTION_KEY(1014),
     STORE_REFUSED(1015),
     STORE_READ_ONLY(1016),
+    PD_REFUSED(1017),
     // 2xxx load or time: back off, retry
     MEMORY_LIMIT(2001),
     PERMIT_TIMEOUT(2002),
     DEADLINE(2003),
     STORE_UNAVAILABLE(2004),
     SHUTTING_DOWN(2005),
+    PD_UNAVAILABLE(2006),
     // 3xxx bytes: alert, never retry
     FILE_NOT_FOUND(3001),
     FILE_TRUNCATED(3002),

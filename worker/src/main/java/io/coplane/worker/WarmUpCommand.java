@@ -29,7 +29,15 @@ final class WarmUpCommand implements Callable<Integer> {
             Path config = Files.writeString(folder.resolve("config.toml"), "coplane.shutdown-timeout = \"1s\"\n");
             var loaded = ConfigLoader.load(
                     Optional.of(config),
-                    Map.of("addr", "127.0.0.1:0", "dfs.backend", "local", "dfs.local-dir", folder.toString()),
+                    Map.of(
+                            "addr",
+                            "127.0.0.1:0",
+                            "cop-addr",
+                            "",
+                            "dfs.backend",
+                            "local",
+                            "dfs.local-dir",
+                            folder.toString()),
                     Map.of());
             Logs.configure("error", "");
             try (Worker worker = Worker.start(loaded, Machine.read(Map.of()))) {

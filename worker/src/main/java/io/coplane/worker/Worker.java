@@ -1,5 +1,6 @@
 package io.coplane.worker;
 
+import io.coplane.engine.CompactionSettings;
 import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
 import io.coplane.nativecache.Clock;
@@ -8,17 +9,27 @@ import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.proto.metapb.Store;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.config.OwnConfig;
 import io.coplane.worker.config.WorkerConfig;
+import io.coplane.worker.grpc.DelegateClient;
+import io.coplane.worker.grpc.GrpcChannels;
+import io.coplane.worker.grpc.GrpcServer;
 import io.coplane.worker.http.HttpLimits;
 import io.coplane.worker.http.HttpServer;
+import io.coplane.worker.pd.PdClient;
+import io.coplane.worker.pd.PdFileIds;
+import io.coplane.worker.tls.Tls;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,6 +40,7 @@ public final class Worker implements AutoCloseable {
     private final Deque<AutoCloseable> owned = new ArrayDeque<>();
     private DataPlane plane;
     private HttpServer server;
+    private InetSocketAddress grpcAddress;
 
     private Worker() {}
 
@@ -51,6 +63,11 @@ public final class Worker implements AutoCloseable {
     /** Where it listens. */
     public InetSocketAddress address() {
         return server.address();
+    }
+
+    /** Where it listens for gRPC; null where it does not. */
+    public InetSocketAddress grpcAddress() {
+        return grpcAddress;
     }
 
     /** What all requests hold. */
@@ -77,11 +94,6 @@ public final class Worker implements AutoCloseable {
     }
 
     private void open(WorkerConfig config, Machine machine) {
-        if (config.security().isTls()) {
-            throw new CoplaneException(
-                    ErrorCode.BAD_CONFIG,
-                    "security: TLS is not built yet: leave ca-path, cert-path and key-path empty");
-        }
         config.dfs().requireBuilt();
         Path root = Path.of(config.dfs().localDir());
         if (!Files.isDirectory(root)) {
@@ -96,7 +108,19 @@ public final class Worker implements AutoCloseable {
         Clock clock = own.fixedClockMicros().isPresent()
                 ? new FixedClock(own.fixedClockMicros().getAsLong())
                 : Clock.system();
-        plane = DataPlane.open(planeConfig, config.compaction(planeConfig), store, clock, registry);
+        Optional<Tls> tls =
+                config.security().isTls() ? Optional.of(new Tls(config.security(), clock, registry)) : Optional.empty();
+        GrpcChannels channels = new GrpcChannels(tls.map(context -> context::grpcClient), own.maxGrpcMessageBytes());
+        owned.push(channels);
+        Optional<PdClient> pd = pd(config, channels, clock);
+        CompactionSettings compaction = config.compaction(planeConfig);
+        plane = DataPlane.open(
+                planeConfig,
+                pd.map(client -> compaction.withIds(new PdFileIds(client, clock)))
+                        .orElse(compaction),
+                store,
+                clock,
+                registry);
         owned.push(plane);
         HttpLimits limits = new HttpLimits(
                 own.maxBodyBytes(),
@@ -110,16 +134,76 @@ public final class Worker implements AutoCloseable {
                 .metrics(registry)
                 .statusPage(() -> StatusPage.html(plane, server))
                 .clock(clock)
+                .tls(tls.map(Tls::httpServer))
                 .ioThreads(own.ioThreads() > 0 ? own.ioThreads() : (int) Math.ceil(machine.cpuQuota()))
                 .shutdownTimeout(own.shutdownTimeout())
                 .start(config.addr());
         owned.push(server);
+        openGrpc(config, tls, channels, pd);
         LOG.info(
                 "listening: addr={} threads={} memoryCapBytes={} store={}",
                 server.address(),
                 planeConfig.workerThreads(),
                 planeConfig.memoryCapBytes(),
                 root);
+    }
+
+    /** PD, or nothing for a worker that stands alone. */
+    private Optional<PdClient> pd(WorkerConfig config, GrpcChannels channels, Clock clock) {
+        if (config.pd().endpoints().isEmpty()) {
+            if (config.isRegistered()) {
+                throw new CoplaneException(ErrorCode.BAD_CONFIG, "register needs pd.endpoints");
+            }
+            return Optional.empty();
+        }
+        PdClient client = connect(config, channels, clock);
+        owned.push(client);
+        return Optional.of(client);
+    }
+
+    /** The server of {@code cop-addr}, and the registration; each where the configuration asks for it. */
+    private void openGrpc(WorkerConfig config, Optional<Tls> tls, GrpcChannels channels, Optional<PdClient> pd) {
+        config.copAddr().ifPresent(address -> {
+            DelegateClient delegate =
+                    new DelegateClient(channels, plane.memory(), storeId -> storeAddress(pd, storeId));
+            GrpcServer grpc = GrpcServer.start(
+                    address,
+                    plane::coprocessor,
+                    delegate,
+                    new GrpcServer.Options(
+                            tls.map(Tls::grpcServer),
+                            Set.copyOf(config.security().certAllowedCn()),
+                            config.own().isGrpcPermitted(),
+                            config.own().maxGrpcMessageBytes(),
+                            config.own().shutdownTimeout()));
+            grpcAddress = grpc.address();
+            owned.push(grpc);
+            LOG.info(
+                    "listening for gRPC: addr={} pd={}",
+                    grpc.address(),
+                    config.pd().endpoints());
+        });
+        if (config.isRegistered()) {
+            owned.push(new Registration(
+                    pd.orElseThrow(), config.addrText(), tls.map(Tls::httpClient), config.updateInterval()));
+        }
+    }
+
+    private static PdClient connect(WorkerConfig config, GrpcChannels channels, Clock clock) {
+        try {
+            return PdClient.connect(config.pd(), channels, clock);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "interrupted while connecting to PD", e);
+        }
+    }
+
+    private static CompletableFuture<String> storeAddress(Optional<PdClient> pd, long storeId) {
+        return pd.map(client -> client.store(storeId).thenApply(Store::getAddress))
+                .orElseGet(() -> CompletableFuture.failedFuture(new CoplaneException(
+                        ErrorCode.BAD_CONFIG,
+                        "no pd.endpoints are configured, so the address of store " + Long.toUnsignedString(storeId)
+                                + " is not known")));
     }
 
     /** The heap is not the limiter's: what the JVM may grow to is kept out of the cap, so that both together fit the machine. */

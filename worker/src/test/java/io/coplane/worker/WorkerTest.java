@@ -207,13 +207,16 @@ final class WorkerTest {
         Path pem = Files.writeString(folder.resolve("x.pem"), "x");
         WorkerConfig tls = config("security.ca-path = \"" + pem + "\"\nsecurity.cert-path = \"" + pem
                 + "\"\nsecurity.key-path = \"" + pem + "\"");
-        assertThatThrownBy(() -> Worker.start(tls, MACHINE)).hasMessageContaining("TLS is not built yet");
+        assertThatThrownBy(() -> Worker.start(tls, MACHINE)).hasMessageContaining("holds no certificate");
     }
 
     private WorkerConfig config(String toml) throws IOException {
         String defaults = "";
         if (!toml.contains("addr =")) {
             defaults += "addr = \"127.0.0.1:0\"\n";
+        }
+        if (!toml.contains("cop-addr =")) {
+            defaults += "cop-addr = \"\"\n";
         }
         if (!toml.contains("dfs.backend")) {
             defaults += "dfs.backend = \"local\"\n";

@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * @param shutdownTimeout requests in work may take so long after a signal
  * @param storeThreads threads that read the local directory; 1 .. 1,024
  * @param compactMemoryWindowBytes most memory admitted for one compaction; 0 = twice its input, as in the reference
+ * @param isGrpcPermitted requests over gRPC wait for the permits that those over HTTP take; the reference's take none
+ * @param maxGrpcMessageBytes a larger gRPC message is refused; 64 KiB .. 2,147,479,552
  * @param fixedClockMicros the wall clock's constant value for replaying recorded requests; microseconds since 1970. Empty: the machine's clock
  */
 public record OwnConfig(
@@ -29,9 +31,12 @@ public record OwnConfig(
         Duration shutdownTimeout,
         int storeThreads,
         long compactMemoryWindowBytes,
+        boolean isGrpcPermitted,
+        int maxGrpcMessageBytes,
         OptionalLong fixedClockMicros) {
     private static final long MOST_BODY_BYTES = Integer.MAX_VALUE - 4095L; // one buffer
     private static final long DEFAULT_BODY_BYTES = 1L << 30;
+    private static final long DEFAULT_GRPC_MESSAGE_BYTES = 256L << 20;
     private static final long KIB = 1024;
 
     static OwnConfig from(TomlTable table) {
@@ -47,6 +52,8 @@ public record OwnConfig(
                 table.duration("shutdown-timeout", Duration.ofSeconds(60)),
                 (int) table.integer("store-threads", 16, 1, 1024),
                 table.bytes("compact-memory-window", 0, 0, Long.MAX_VALUE / 4),
+                table.flag("grpc-permits", false),
+                (int) table.bytes("max-grpc-message-size", DEFAULT_GRPC_MESSAGE_BYTES, 64 * KIB, MOST_BODY_BYTES),
                 fixed == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(fixed));
     }
 }

@@ -150,6 +150,21 @@ final class TomlTable {
         return texts;
     }
 
+    /** A list of strings, or one string with commas (the form that command-line options have). */
+    List<String> textsOrList(String key) {
+        JsonNode value = node.get(key);
+        if (value == null || !value.isTextual()) {
+            return texts(key);
+        }
+        List<String> texts = new ArrayList<>();
+        for (String item : value.textValue().split(",", -1)) {
+            if (!item.isBlank()) {
+                texts.add(item.strip());
+            }
+        }
+        return texts;
+    }
+
     /** Unsigned 32-bit ids, as ints of the same bits. */
     Set<Integer> keyspaceIds(String key) {
         Set<Integer> ids = new HashSet<>();

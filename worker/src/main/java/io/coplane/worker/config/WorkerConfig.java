@@ -8,12 +8,18 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.sst.ChecksumType;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * The whole configuration, checked (worker.md 4.2). Keys that nothing of ours uses yet are not here; in the file they are ignored.
  *
  * @param addr HTTP listen address
+ * @param addrText the same as it is written, which is what stores are told
+ * @param copAddr gRPC listen address; empty = no gRPC
+ * @param isRegistered this worker registers itself as a compactor at all stores
+ * @param updateInterval period of that registration
  * @param logFile log file; empty = standard output
  * @param logLevel level's name; empty = info
  * @param dataDir root of local state; empty = none
@@ -26,6 +32,10 @@ import java.util.Locale;
  */
 public record WorkerConfig(
         InetSocketAddress addr,
+        String addrText,
+        Optional<InetSocketAddress> copAddr,
+        boolean isRegistered,
+        Duration updateInterval,
         String logFile,
         String logLevel,
         String dataDir,
@@ -35,11 +45,13 @@ public record WorkerConfig(
         double threadPoolSizeFactor,
         SizeOrPercent memoryUpperThreshold,
         ChecksumType checksumType,
+        PdConfig pd,
         SecurityConfig security,
         DfsConfig dfs,
         LimiterConfig limiter,
         BlackList blackList,
         OwnConfig own) {
+    private static final String DEFAULT_ADDR = "0.0.0.0:19000";
     private static final double MOST_THREADS_PER_CORE = 8;
     private static final double DEFAULT_MEMORY_PERCENT = 80;
     private static final long DEFAULT_CACHE = -1;
@@ -47,7 +59,11 @@ public record WorkerConfig(
 
     static WorkerConfig from(TomlTable root) {
         return new WorkerConfig(
-                Addresses.parse("addr", root.text("addr", "0.0.0.0:19000")),
+                Addresses.parse("addr", root.text("addr", DEFAULT_ADDR)),
+                root.text("addr", DEFAULT_ADDR),
+                copAddr(root.text("cop-addr", "0.0.0.0:9500")),
+                root.flag("register", false),
+                root.duration("update-interval", Duration.ofMinutes(10)),
                 root.text("log-file", ""),
                 root.text("log-level", ""),
                 root.text("data-dir", ""),
@@ -57,6 +73,7 @@ public record WorkerConfig(
                 root.number("thread-pool-size-factor", 1),
                 root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),
                 checksumType(root.text("checksum-type", "crc32")),
+                PdConfig.from(root.table("pd")),
                 SecurityConfig.from(root.table("security")),
                 DfsConfig.from(root.table("dfs")),
                 LimiterConfig.from(root.table("worker-limiter")),
@@ -98,6 +115,10 @@ public record WorkerConfig(
                 throw new CoplaneException(
                         ErrorCode.BAD_CONFIG, "checksum-type is none of none, crc32c, crc32: value=" + name);
         };
+    }
+
+    private static Optional<InetSocketAddress> copAddr(String text) {
+        return text.isEmpty() ? Optional.empty() : Optional.of(Addresses.parse("cop-addr", text));
     }
 
     private static BlackList blackList(TomlTable table) {

@@ -28,6 +28,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.io.IOException;
@@ -90,7 +91,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private final HttpServer server;
-    private final SocketChannel channel;
+    private final Channel channel;
     private final Queue<Object> inbox = new ArrayDeque<>();
     private ChannelHandlerContext context;
     private State state = State.HEAD;
@@ -110,7 +111,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private long timerNanos = NEVER;
     private ScheduledFuture<?> timer;
 
-    Connection(HttpServer server, SocketChannel channel) {
+    /** @param channel a socket, or one stream of HTTP/2 */
+    Connection(HttpServer server, Channel channel) {
         this.server = server;
         this.channel = channel;
     }
@@ -132,10 +134,17 @@ final class Connection extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         context = ctx;
+        if (channel.isActive()) { // behind the handshake
+            begin();
+        }
     }
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
+        begin();
+    }
+
+    private void begin() {
         server.opened(this);
         within(server.limits().headTimeout());
         pump();
@@ -211,6 +220,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
             end(Answer.text(badRequest(message.decoderResult()), ""));
         } else if (message instanceof HttpRequest head) {
             takeHead(head);
+            if (message instanceof LastHttpContent all
+                    && state.takesInput) { // HTTP/2 gives a request without a body in one
+                takePiece(all);
+            }
         } else if (message instanceof HttpContent piece) {
             takePiece(piece);
         }
@@ -466,8 +479,19 @@ final class Connection extends ChannelInboundHandlerAdapter {
             state = State.LINGER;
             skippedBytes = 0;
             within(LINGER);
-            channel.shutdownOutput();
+            shutOutput();
             pump();
+        }
+    }
+
+    private void shutOutput() {
+        SslHandler tls = context.pipeline().get(SslHandler.class);
+        if (tls != null) {
+            tls.closeOutbound();
+        } else if (channel instanceof SocketChannel socket) {
+            socket.shutdownOutput();
+        } else {
+            channel.close();
         }
     }
 

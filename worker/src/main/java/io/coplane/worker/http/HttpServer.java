@@ -11,16 +11,21 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -30,11 +35,12 @@ import java.util.function.Supplier;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * HTTP/1.1 server of the routes of worker.md 5. Owns its socket, connections and I/O threads until {@link #close}. Thread-safe.
+ * HTTP server of the routes of worker.md 5: HTTP/1.1, over TLS HTTP/2 as well. Owns its socket, connections and I/O threads until {@link #close}. Thread-safe.
  *
  * <p>Each connection has one request in work; pipelined ones wait in order. Bodies and their charge live until the data plane has answered, so
  * close the data plane after the server.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // of closes, whose end the connections tell
 public final class HttpServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
     private static final int KEEP_ALIVE_SECONDS = 120;
@@ -52,6 +58,8 @@ public final class HttpServer implements AutoCloseable {
     private final Pages pages;
     private final Clock clock;
     private final Duration shutdownTimeout;
+    private final Optional<SslContext> tls;
+    private final ChannelGroup multiplexed = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
     private final EventLoopGroup group;
     private final Set<Connection> connections = ConcurrentHashMap.newKeySet();
     private final AtomicInteger connectionCount = new AtomicInteger();
@@ -68,6 +76,7 @@ public final class HttpServer implements AutoCloseable {
         pages = new Pages(builder.registry, builder.statusPage);
         clock = builder.clock;
         shutdownTimeout = builder.shutdownTimeout;
+        tls = builder.tls;
         group = new MultiThreadIoEventLoopGroup(
                 builder.ioThreads, new DefaultThreadFactory("coplane-io", true), NioIoHandler.newFactory());
     }
@@ -93,6 +102,7 @@ public final class HttpServer implements AutoCloseable {
         private Clock clock = Clock.system();
         private int ioThreads = 1;
         private Duration shutdownTimeout = Duration.ofSeconds(60);
+        private Optional<SslContext> tls = Optional.empty();
 
         private Builder(CopService service, MemoryLimiter memory, HttpLimits limits) {
             this.service = service;
@@ -136,6 +146,12 @@ public final class HttpServer implements AutoCloseable {
             return this;
         }
 
+        /** Default: plain text, HTTP/1.1. With TLS, HTTP/2 by ALPN as well. */
+        public Builder tls(Optional<SslContext> value) {
+            tls = value;
+            return this;
+        }
+
         /** Binds and starts; a port of 0 takes a free one. */
         public HttpServer start(InetSocketAddress address) {
             HttpServer server = new HttpServer(this);
@@ -170,6 +186,7 @@ public final class HttpServer implements AutoCloseable {
         closing = true;
         socket.close().awaitUninterruptibly();
         connections.forEach(Connection::finishUp);
+        multiplexed.close();
         awaitNoConnections(shutdownTimeout);
         connections.forEach(Connection::closeNow);
         awaitNoConnections(GROUP_STOP);
@@ -228,17 +245,33 @@ public final class HttpServer implements AutoCloseable {
         socket = bound.channel();
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the end of a connection that is refused
     private void open(SocketChannel channel) {
         if (closing || connectionCount.get() >= limits.maxConnections()) {
             channel.close();
             return;
         }
+        if (tls.isEmpty()) {
+            http1(channel);
+            return;
+        }
+        channel.config().setAutoRead(true); // until the protocol is chosen
+        channel.pipeline().addLast(tls.get().newHandler(channel.alloc()), new ProtocolChoice(this));
+    }
+
+    void http1(Channel channel) {
         HttpDecoderConfig decoder = new HttpDecoderConfig()
                 .setMaxInitialLineLength(MOST_LINE_BYTES)
                 .setMaxHeaderSize(limits.maxHeaderBytes())
                 .setMaxChunkSize(MOST_PIECE_BYTES);
         channel.pipeline().addLast(new HttpServerCodec(decoder, MOST_PIPELINED), new Connection(this, channel));
+    }
+
+    /** A connection with streams; it is told to go away when the server closes, and ends with its last stream. */
+    void multiplexed(Channel channel) {
+        multiplexed.add(channel);
+        if (closing) {
+            multiplexed.close();
+        }
     }
 
     HttpLimits limits() {

@@ -84,6 +84,8 @@ public final class DemoCommand implements Callable<Integer> {
                 Map.of(
                         "addr",
                         "127.0.0.1:0",
+                        "cop-addr",
+                        "",
                         "dfs.backend",
                         "local",
                         "dfs.local-dir",

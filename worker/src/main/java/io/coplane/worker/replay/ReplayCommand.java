@@ -63,6 +63,9 @@ public final class ReplayCommand implements Callable<Integer> {
             description = "Key prefix in that directory. Default: default.")
     private String storePrefix;
 
+    @Option(names = "--grpc", description = "Through gRPC, with a storage node of our own that hands out the data.")
+    private boolean isGrpc;
+
     @Option(names = "--keyspace", description = "Lay data and ranges out under this keyspace.")
     private Integer keyspaceId;
 
@@ -129,7 +132,7 @@ public final class ReplayCommand implements Callable<Integer> {
                 .withMasterKey(CorpusLayout.MASTER_KEY);
         try (DirectoryStore store = new DirectoryStore(directory, "", IO_THREADS);
                 DataPlane plane = DataPlane.open(config, store, recordedClock(), new PrometheusRegistry());
-                InProcessTarget target = new InProcessTarget(plane, store)) {
+                ReplayTarget target = isGrpc ? new GrpcTarget(plane, store) : new InProcessTarget(plane, store)) {
             replay(corpus, names, target, reports);
         } finally {
             delete(directory);

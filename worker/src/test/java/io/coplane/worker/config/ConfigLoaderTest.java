@@ -86,6 +86,8 @@ final class ConfigLoaderTest {
                 write-idle-timeout = "3s"
                 shutdown-timeout = "4s"
                 store-threads = 5
+                grpc-permits = true
+                max-grpc-message-size = "1MiB"
                 fixed-clock-micros = 1600000000000000
                 """);
 
@@ -107,6 +109,8 @@ final class ConfigLoaderTest {
                         Duration.ofSeconds(4),
                         5,
                         0,
+                        true,
+                        1 << 20,
                         OptionalLong.of(1_600_000_000_000_000L)));
         DataPlaneConfig plane = config.dataPlane(MACHINE);
         assertThat(plane.workerThreads()).isEqualTo(32);

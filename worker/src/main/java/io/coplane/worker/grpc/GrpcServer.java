@@ -1,0 +1,119 @@
+package io.coplane.worker.grpc;
+
+import io.coplane.engine.DelegatedAnswer;
+import io.coplane.engine.DelegatedRequest;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.netty.handler.ssl.SslContext;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * The gRPC server of {@code cop-addr} (worker.md 9): {@code tikvpb.Tikv}, health and reflection. Handlers run on its I/O threads and never block. Owns
+ * its sockets until {@link #close()}; borrows the data plane. Thread-safe.
+ */
+public final class GrpcServer implements AutoCloseable {
+    private static final int WINDOW_BYTES = 2 << 20;
+    private static final int STREAMS_PER_CONNECTION = 1024;
+    private static final int KEEP_ALIVE_SECONDS = 10;
+    private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 3;
+
+    private final Server server;
+    private final HealthStatusManager health;
+    private final Duration shutdownTimeout;
+
+    private GrpcServer(Server server, HealthStatusManager health, Duration shutdownTimeout) {
+        this.server = server;
+        this.health = health;
+        this.shutdownTimeout = shutdownTimeout;
+    }
+
+    /**
+     * How a server is set up.
+     *
+     * @param tls server context that requires client certificates; empty = plain text
+     * @param allowedNames common names that peers may have; empty = any
+     * @param takesPermits requests take the permits of those over HTTP
+     * @param maxMessageBytes a larger request fails with RESOURCE_EXHAUSTED; at least 1
+     * @param shutdownTimeout calls in work may take so long after {@link GrpcServer#close()}
+     */
+    public record Options(
+            Optional<SslContext> tls,
+            Set<String> allowedNames,
+            boolean takesPermits,
+            int maxMessageBytes,
+            Duration shutdownTimeout) {
+        public Options {
+            allowedNames = Set.copyOf(allowedNames);
+        }
+    }
+
+    /**
+     * Binds and serves.
+     *
+     * @param answer the data plane's {@code coprocessor}
+     * @param store where the data of requests are fetched
+     * @throws CoplaneException BAD_CONFIG if the address can't be bound
+     */
+    public static GrpcServer start(
+            InetSocketAddress address,
+            Function<DelegatedRequest, CompletableFuture<DelegatedAnswer>> answer,
+            DelegatedRequest.Store store,
+            Options options) {
+        HealthStatusManager health = new HealthStatusManager();
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
+                .directExecutor()
+                .flowControlWindow(WINDOW_BYTES)
+                .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)
+                .maxInboundMessageSize(options.maxMessageBytes())
+                .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS)
+                .permitKeepAliveTime(1, TimeUnit.MILLISECONDS)
+                .permitKeepAliveWithoutCalls(true)
+                .addService(CopServices.tikv(answer, store, options.takesPermits()))
+                .addService(health.getHealthService())
+                .addService(ProtoReflectionServiceV1.newInstance());
+        options.tls().ifPresent(builder::sslContext);
+        if (!options.allowedNames().isEmpty()) {
+            builder.intercept(new CommonNameCheck(options.allowedNames()));
+        }
+        Server server = builder.build();
+        try {
+            server.start();
+        } catch (IOException e) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG, "can't listen: cop-addr=" + address + " cause=" + e.getMessage(), e);
+        }
+        return new GrpcServer(server, health, options.shutdownTimeout());
+    }
+
+    /** Where it listens. */
+    public InetSocketAddress address() {
+        return (InetSocketAddress) server.getListenSockets().getFirst();
+    }
+
+    /** Tells health watchers, takes no more calls, and waits for those in work. Idempotent. */
+    @Override
+    public void close() {
+        health.enterTerminalState();
+        server.shutdown();
+        try {
+            if (!server.awaitTermination(shutdownTimeout.toMillis(), TimeUnit.MILLISECONDS)) {
+                server.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            server.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

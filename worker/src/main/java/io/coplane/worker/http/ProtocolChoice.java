@@ -1,0 +1,73 @@
+package io.coplane.worker.http;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
+import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
+import io.netty.handler.ssl.ApplicationProtocolNames;
+import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
+import io.netty.handler.timeout.ReadTimeoutHandler;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Goes on with the protocol that client and server agreed on in the handshake; HTTP/1.1 where they did not. */
+@SuppressWarnings("FutureReturnValueIgnored") // of close: a failed one ends in channelInactive
+final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(ProtocolChoice.class);
+    private static final int MOST_STREAMS = 1024;
+    private static final int WINDOW_BYTES = 2 << 20;
+
+    private final HttpServer server;
+
+    ProtocolChoice(HttpServer server) {
+        super(ApplicationProtocolNames.HTTP_1_1);
+        this.server = server;
+    }
+
+    @Override
+    protected void configurePipeline(ChannelHandlerContext ctx, String protocol) {
+        Channel channel = ctx.channel();
+        if (!protocol.equals(ApplicationProtocolNames.HTTP_2)) {
+            channel.config().setAutoRead(false);
+            server.http1(channel);
+            return;
+        }
+        server.multiplexed(channel);
+        Http2Settings settings = Http2Settings.defaultSettings()
+                .maxConcurrentStreams(MOST_STREAMS)
+                .initialWindowSize(WINDOW_BYTES)
+                .maxHeaderListSize(server.limits().maxHeaderBytes());
+        channel.pipeline()
+                .addLast(
+                        new ReadTimeoutHandler(server.limits().headTimeout().toMillis(), TimeUnit.MILLISECONDS),
+                        Http2FrameCodecBuilder.forServer()
+                                .initialSettings(settings)
+                                .build(),
+                        new Http2MultiplexHandler(new ChannelInitializer<>() {
+                            @Override
+                            protected void initChannel(Channel stream) {
+                                stream.config().setAutoRead(false);
+                                stream.pipeline()
+                                        .addLast(
+                                                new Http2StreamFrameToHttpObjectCodec(true),
+                                                new Connection(server, stream));
+                            }
+                        }));
+    }
+
+    @Override
+    protected void handshakeFailure(ChannelHandlerContext ctx, Throwable cause) {
+        LOG.debug("handshake failed: peer={} cause={}", ctx.channel().remoteAddress(), cause.getMessage());
+        ctx.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        LOG.debug("connection failed: peer={} cause={}", ctx.channel().remoteAddress(), cause.getMessage());
+        ctx.close();
+    }
+}

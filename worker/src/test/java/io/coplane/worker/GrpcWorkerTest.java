@@ -1,0 +1,302 @@
+package io.coplane.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import com.sun.net.httpserver.HttpServer;
+import io.coplane.proto.coprocessor.DelegateRequest;
+import io.coplane.proto.coprocessor.DelegateResponse;
+import io.coplane.proto.coprocessor.KeyRange;
+import io.coplane.proto.coprocessor.Request;
+import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.enginepb.Snapshot;
+import io.coplane.proto.errorpb.EpochNotMatch;
+import io.coplane.proto.errorpb.Error;
+import io.coplane.proto.kvrpcpb.Context;
+import io.coplane.proto.kvrpcpb.LockInfo;
+import io.coplane.proto.metapb.Peer;
+import io.coplane.proto.metapb.Store;
+import io.coplane.proto.metapb.StoreLabel;
+import io.coplane.proto.tikvpb.TikvGrpc;
+import io.coplane.testing.NoLeaks;
+import io.coplane.worker.config.ConfigLoader;
+import io.coplane.worker.config.Machine;
+import io.coplane.worker.grpc.GrpcChannels;
+import io.coplane.worker.pd.PdServer;
+import io.grpc.Server;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** worker.md 9, 13: a worker between a PD and a storage node, all over real gRPC. */
+@ExtendWith(NoLeaks.class)
+@Timeout(60)
+final class GrpcWorkerTest {
+    private static final Machine MACHINE = new Machine(64L << 30, 2);
+    private static final int NODE = 5;
+    private static final int DAG = 103;
+    private static final int CHECKSUM = 105;
+
+    @TempDir
+    private Path folder;
+
+    private final PdServer.Cluster cluster = new PdServer.Cluster(9, List.of());
+    private final Node node = new Node();
+    private final GrpcChannels channels = new GrpcChannels(Optional.empty(), 64 << 20);
+    private PdServer pd;
+    private Server nodeServer;
+    private Worker worker;
+
+    @BeforeEach
+    void start() throws IOException {
+        pd = new PdServer(cluster);
+        nodeServer = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+                .addService(node)
+                .build()
+                .start();
+        cluster.put(Store.newBuilder()
+                .setId(NODE)
+                .setAddress("127.0.0.1:" + nodeServer.getPort())
+                .build());
+    }
+
+    @AfterEach
+    void stop() throws InterruptedException {
+        channels.close();
+        if (worker != null) {
+            assertThat(worker.memory().usedBytes()).isZero();
+            worker.close();
+        }
+        nodeServer.shutdownNow();
+        pd.close();
+    }
+
+    @Test
+    void fetchesTheDataFromTheStoreOfThePeerAndAnswers() throws IOException {
+        worker("");
+        node.answer = emptyShard();
+
+        Response first = ask(CHECKSUM, 0);
+        Response second = ask(CHECKSUM, 0);
+
+        assertThat(first.getOtherError()).isEmpty();
+        assertThat(first.getData()).isEqualTo(second.getData());
+        assertThat(node.asked).hasSize(2).allSatisfy(question -> {
+            assertThat(question.getStartTs()).isEqualTo(7);
+            assertThat(question.getContext().getPeer().getStoreId()).isEqualTo(NODE);
+            assertThat(question.getRangesCount()).isEqualTo(1);
+        });
+    }
+
+    @Test
+    void handsTheErrorsOfTheStoreOn() throws IOException {
+        worker("");
+        Error error = Error.newBuilder()
+                .setMessage("epoch not match")
+                .setEpochNotMatch(EpochNotMatch.getDefaultInstance())
+                .build();
+        node.answer = DelegateResponse.newBuilder().setRegionError(error).build();
+        assertThat(ask(DAG, 0))
+                .isEqualTo(Response.newBuilder().setRegionError(error).build());
+
+        LockInfo lock = LockInfo.newBuilder().setLockVersion(3).build();
+        node.answer = DelegateResponse.newBuilder().setLocked(lock).build();
+        assertThat(ask(DAG, 0)).isEqualTo(Response.newBuilder().setLocked(lock).build());
+
+        node.answer =
+                DelegateResponse.newBuilder().setOtherError("no such region").build();
+        assertThat(ask(DAG, 0))
+                .isEqualTo(Response.newBuilder().setOtherError("no such region").build());
+    }
+
+    @Test
+    void failsWithInternalAndTheText() throws IOException {
+        worker("");
+
+        node.answer = DelegateResponse.getDefaultInstance();
+        assertThat(failure(DAG, 0).getDescription()).contains("no snapshot");
+        node.answer = emptyShard();
+        Status unsupported = failure(99, 0);
+        assertThat(unsupported.getCode()).isEqualTo(Status.Code.INTERNAL);
+        assertThat(unsupported.getDescription()).isEqualTo("unsupported tp 99");
+        cluster.put(Store.newBuilder().setId(6).setAddress("127.0.0.1:1").build());
+        Status dead = failure(DAG, 0, 6);
+        assertThat(dead.getCode()).isEqualTo(Status.Code.INTERNAL);
+        assertThat(dead.getDescription()).contains("the store does not answer");
+        assertThat(failure(DAG, 0, 404).getDescription()).contains("invalid store ID 404, not found");
+    }
+
+    @Test
+    void refusesListedKeyspacesBeforeItAsksAStore() throws IOException {
+        worker("[black-list.remote-cop]\nkeyspace-ids = [8]\n");
+
+        assertThat(failure(DAG, 8).getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(failure(10_001, 8).getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(node.asked).isEmpty();
+    }
+
+    @Test
+    void dataBeyondTheMemoryCapAreAnsweredAsBusySoThatTheClientRetries() throws IOException {
+        worker("memory-upper-threshold = \"1MiB\"\n");
+        node.answer = DelegateResponse.newBuilder()
+                .setMemTableData(ByteString.copyFrom(new byte[2 << 20]))
+                .build();
+
+        Response busy = ask(DAG, 0);
+
+        assertThat(busy.getRegionError().getServerIsBusy().getReason())
+                .isEqualTo("Coprocessor task canceled due to exceeding memory quota");
+    }
+
+    @Test
+    void otherMethodsAreUnimplementedAndHealthIsServing() throws IOException {
+        worker("");
+
+        TikvGrpc.TikvBlockingStub stub = TikvGrpc.newBlockingStub(channels.to(address()));
+        assertThatThrownBy(() -> stub.delegateCoprocessor(DelegateRequest.getDefaultInstance()))
+                .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
+                .matches(e -> e.getStatus().getCode() == Status.Code.UNIMPLEMENTED);
+        assertThat(HealthGrpc.newBlockingStub(channels.to(address()))
+                        .check(HealthCheckRequest.getDefaultInstance())
+                        .getStatus())
+                .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+    }
+
+    @Test
+    void registersAtEveryStoreButTiFlashAgainAndAgain() throws Exception {
+        BlockingQueue<String> bodies = new LinkedBlockingQueue<>();
+        HttpServer status = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        status.createContext("/kvengine/compactor", exchange -> {
+            bodies.add(exchange.getRequestMethod() + " "
+                    + new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8));
+            exchange.sendResponseHeaders(200, -1);
+            exchange.close();
+        });
+        status.start();
+        String statusAddress = "127.0.0.1:" + status.getAddress().getPort();
+        cluster.put(
+                Store.newBuilder().setId(NODE).setStatusAddress(statusAddress).build());
+        cluster.put(Store.newBuilder()
+                .setId(6)
+                .setStatusAddress(statusAddress)
+                .addLabels(StoreLabel.newBuilder().setKey("Engine").setValue("tiflash_compute"))
+                .build());
+        cluster.put(Store.newBuilder().setId(7).setStatusAddress("127.0.0.1:1").build());
+        try {
+            worker("register = true\nupdate-interval = \"100ms\"\n");
+
+            for (int i = 0; i < 3; i++) {
+                assertThat(bodies.poll(20, TimeUnit.SECONDS)).isEqualTo("POST http://127.0.0.1:0/compact");
+            }
+        } finally {
+            status.stop(0);
+        }
+    }
+
+    @Test
+    void standaloneSaysWhatIsMissing() throws IOException {
+        worker = Worker.start(ConfigLoader.load(Optional.of(file("", "")), Map.of(), Map.of()), MACHINE);
+
+        assertThat(failure(DAG, 0).getDescription()).contains("no pd.endpoints are configured");
+        assertThatThrownBy(() -> Worker.start(
+                        ConfigLoader.load(Optional.of(file("register = true\n", "")), Map.of(), Map.of()), MACHINE))
+                .hasMessageContaining("register needs pd.endpoints");
+    }
+
+    private void worker(String toml) throws IOException {
+        worker = Worker.start(
+                ConfigLoader.load(
+                        Optional.of(file(toml, "pd.endpoints = [\"" + pd.url() + "\"]\n")), Map.of(), Map.of()),
+                MACHINE);
+    }
+
+    private Path file(String toml, String pdEndpoints) throws IOException {
+        return Files.writeString(
+                folder.resolve("worker.toml"),
+                "addr = \"127.0.0.1:0\"\ncop-addr = \"127.0.0.1:0\"\ndfs.backend = \"local\"\ndfs.local-dir = \""
+                        + folder + "\"\n" + pdEndpoints + toml);
+    }
+
+    private String address() {
+        return "127.0.0.1:" + worker.grpcAddress().getPort();
+    }
+
+    private Response ask(int tp, int keyspaceId) {
+        return ask(tp, keyspaceId, NODE);
+    }
+
+    private Response ask(int tp, int keyspaceId, int storeId) {
+        return TikvGrpc.newBlockingStub(channels.to(address()))
+                .withDeadlineAfter(30, TimeUnit.SECONDS)
+                .coprocessor(Request.newBuilder()
+                        .setTp(tp)
+                        .setStartTs(7)
+                        .addRanges(KeyRange.newBuilder()
+                                .setStart(ByteString.copyFromUtf8("t"))
+                                .setEnd(ByteString.copyFromUtf8("u")))
+                        .setContext(Context.newBuilder()
+                                .setKeyspaceId(keyspaceId)
+                                .setPeer(Peer.newBuilder().setStoreId(storeId)))
+                        .build());
+    }
+
+    private Status failure(int tp, int keyspaceId) {
+        return failure(tp, keyspaceId, NODE);
+    }
+
+    private Status failure(int tp, int keyspaceId, int storeId) {
+        return assertThatThrownBy(() -> ask(tp, keyspaceId, storeId))
+                .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
+                .actual()
+                .getStatus();
+    }
+
+    private static DelegateResponse emptyShard() {
+        return DelegateResponse.newBuilder()
+                .setSnapshot(ChangeSet.newBuilder()
+                        .setShardID(1)
+                        .setShardVer(1)
+                        .setSnapshot(Snapshot.newBuilder().setOuterEnd(ByteString.copyFrom(new byte[] {-1})))
+                        .build()
+                        .toByteString())
+                .build();
+    }
+
+    /** A storage node. */
+    private static final class Node extends TikvGrpc.TikvImplBase {
+        private final BlockingQueue<DelegateRequest> asked = new LinkedBlockingQueue<>();
+        private volatile DelegateResponse answer = DelegateResponse.getDefaultInstance();
+
+        @Override
+        public void delegateCoprocessor(DelegateRequest request, StreamObserver<DelegateResponse> out) {
+            asked.add(request);
+            out.onNext(answer);
+            out.onCompleted();
+        }
+    }
+}
