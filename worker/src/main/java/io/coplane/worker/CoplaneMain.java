@@ -2,6 +2,8 @@ package io.coplane.worker;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.worker.replay.DemoCommand;
+import io.coplane.worker.replay.ExplainCommand;
+import io.coplane.worker.replay.QueryCommand;
 import io.coplane.worker.replay.ReplayCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -14,7 +16,14 @@ import picocli.CommandLine.IVersionProvider;
         description = "A data plane for TiDB's cloud storage engine.",
         mixinStandardHelpOptions = true,
         versionProvider = CoplaneMain.Versions.class,
-        subcommands = {ServeCommand.class, DemoCommand.class, ReplayCommand.class, WarmUpCommand.class})
+        subcommands = {
+            ServeCommand.class,
+            DemoCommand.class,
+            ReplayCommand.class,
+            QueryCommand.class,
+            ExplainCommand.class,
+            WarmUpCommand.class
+        })
 public final class CoplaneMain implements Runnable {
     private static final int FAILED = 1;
 

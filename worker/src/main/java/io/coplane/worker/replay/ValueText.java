@@ -33,7 +33,7 @@ final class ValueText {
         return all.length() <= MOST_CHARACTERS ? all : all.substring(0, MOST_CHARACTERS) + "...";
     }
 
-    private static String datum(byte[] cell, OutputColumn column) {
+    static String datum(byte[] cell, OutputColumn column) {
         ByteBuffer payload = ByteBuffer.wrap(cell, 1, cell.length - 1);
         return switch (cell[0]) {
             case Datums.NIL -> "NULL";
@@ -101,7 +101,7 @@ final class ValueText {
                 .toString();
     }
 
-    private static boolean isTime(OutputColumn column) {
+    static boolean isTime(OutputColumn column) {
         return column.tp() == 7 || column.tp() == 10 || column.tp() == 12;
     }
 
@@ -159,7 +159,7 @@ final class ValueText {
         }
     }
 
-    private static byte[] fromGroups(byte[] cell) {
+    static byte[] fromGroups(byte[] cell) {
         var out = ByteBuffer.allocate(cell.length);
         for (int at = 1; at + 9 <= cell.length; at += 9) {
             out.put(cell, at, Math.max(0, 8 - (0xFF - (cell[at + 8] & 0xFF))));
@@ -167,7 +167,7 @@ final class ValueText {
         return Arrays.copyOf(out.array(), out.position());
     }
 
-    private static byte[] afterVarint(byte[] cell) {
+    static byte[] afterVarint(byte[] cell) {
         int at = 1;
         while (cell[at] < 0) {
             at++;
@@ -175,7 +175,7 @@ final class ValueText {
         return Arrays.copyOfRange(cell, at + 1, cell.length);
     }
 
-    private static long varint(byte[] cell) {
+    static long varint(byte[] cell) {
         long value = 0;
         for (int i = 1; i < cell.length; i++) {
             value |= (cell[i] & 0x7FL) << 7 * (i - 1);
