@@ -14,9 +14,12 @@ import io.coplane.compaction.CompactionType.TableOptions;
 import io.coplane.compaction.ModelHistory.Op;
 import io.coplane.compaction.ModelShard.L0;
 import io.coplane.compaction.ModelShard.Table;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.ChecksumType;
@@ -31,6 +34,7 @@ import io.coplane.testing.Dumps;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
@@ -97,15 +101,48 @@ final class ModelRun {
                 safeTs,
                 key == null ? new byte[0] : key.export(MASTER_KEY),
                 random.nextInt(200_000));
-        try (MemoryGuard guard = limiter.acquire(Admission.admissionBytes(request.inputBytes(), 0))) {
-            CompactionResult result =
-                    new Compactor(config, store, MASTER_KEY).compact(request, this::ids, guard, () -> false);
-            assertThat(guard.chargedBytes()).isZero();
-            assertThat(result.changeSet().getShardID()).isEqualTo(5);
-            assertThat(result.changeSet().getShardVer()).isEqualTo(3);
-            shard.apply(result.changeSet());
+        CompactionResult result = null;
+        switch (random.nextInt(6)) {
+            case 0 -> {
+                try (var faulty = new FaultyStore(store, random.split(), random.nextInt(5, 200))) {
+                    result = attempt(
+                            request, faulty, limiter, Set.of(ErrorCode.STORE_UNAVAILABLE, ErrorCode.FILE_TRUNCATED));
+                }
+            }
+            case 1 ->
+                result = attempt(
+                        request, store, new MemoryLimiter(random.nextInt(1 << 19)), Set.of(ErrorCode.MEMORY_LIMIT));
+            default -> {
+                // at once over a store and a limiter that do what they should
+            }
         }
+        if (result == null) {
+            result = attempt(request, store, limiter, Set.of());
+        }
+        assertThat(result.changeSet().getShardID()).isEqualTo(5);
+        assertThat(result.changeSet().getShardVer()).isEqualTo(3);
+        shard.apply(result.changeSet());
         new ModelReads(store, shard, history, key, MASTER_KEY).check(low, high, safeTs, random);
+    }
+
+    /** @return null if it failed as it may; then nothing is held */
+    private CompactionResult attempt(
+            CompactionRequest request, ObjectStore over, MemoryLimiter within, Set<ErrorCode> mayFail) {
+        try (MemoryGuard guard =
+                within.acquire(Math.min(within.capBytes(), Admission.admissionBytes(request.inputBytes(), 0)))) {
+            try {
+                return new Compactor(config, over, MASTER_KEY).compact(request, this::ids, guard, () -> false);
+            } catch (CoplaneException e) {
+                if (!mayFail.contains(e.code())) {
+                    throw e;
+                }
+                return null;
+            } finally {
+                assertThat(guard.chargedBytes()).isZero();
+            }
+        } finally {
+            assertThat(within.usedBytes()).isZero();
+        }
     }
 
     private long[] ids(int count) {

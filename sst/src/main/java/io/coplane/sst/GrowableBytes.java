@@ -10,6 +10,10 @@ import java.util.Arrays;
 /** A growing byte array that is charged to a guard; integers are little-endian. Owns its charge until closed. One thread. */
 final class GrowableBytes implements AutoCloseable {
     private static final int FIRST_BYTES = 1 << 10;
+
+    /** From here on arrays grow by half: old and new one are held at a time, and outputs of compactions are that large. */
+    private static final int LARGE_BYTES = 1 << 20;
+
     private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
 
     private final MemoryGuard guard;
@@ -32,7 +36,8 @@ final class GrowableBytes implements AutoCloseable {
         if (more < 0 || needed > MAX_BYTES) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "too many bytes for one file: bytes=" + needed);
         }
-        int capacity = (int) Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), 2L * bytes.length));
+        long grown = bytes.length < LARGE_BYTES ? 2L * bytes.length : bytes.length + bytes.length / 2L;
+        int capacity = (int) Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), grown));
         guard.charge(capacity);
         byte[] before = bytes;
         try {
