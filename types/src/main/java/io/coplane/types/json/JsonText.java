@@ -62,8 +62,14 @@ public final class JsonText {
         return one.unscaledValue().toString().charAt(0) + ".0E" + exponent;
     }
 
-    /** Text of a double: shortest digits that round-trip, laid out as the reference's JSON writer does. */
+    /**
+     * Text of a double: shortest digits that round-trip, laid out as the reference's JSON writer does. Of infinity and NaN, which only broken
+     * documents hold, {@code null}: that writer's text for what JSON has no text for.
+     */
     public static String doubleText(double value) {
+        if (!Double.isFinite(value)) {
+            return "null";
+        }
         if (value == 0) {
             return 1 / value < 0 ? "-0.0" : "0.0";
         }
