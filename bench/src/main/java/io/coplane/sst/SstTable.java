@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -15,10 +17,18 @@ import org.openjdk.jmh.runner.options.CommandLineOptionException;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
-/** Runs {@link SstBenchmark} and prints its figures beside the reference's and the codec's. */
+/**
+ * Runs {@link SstBenchmark} and {@link RocksBenchmark} and prints one Markdown table: {@code bin/bench storage}. All ratios are speeds, so more is better: of
+ * the reference's figures (each by its own calibrator), of the codec alone, of RocksDB, the last two in the same run.
+ */
 public final class SstTable {
     private static final double REFERENCE_CALIBRATOR_MILLIS = 15.6;
     private static final List<String> COMPRESSIONS = List.of("NONE", "LZ4", "ZSTD");
+    private static final String ALLOCATED = "gc.alloc.rate.norm";
+
+    /** Ours, then RocksDB's of the same. */
+    private static final Map<String, String> PEERS =
+            Map.of("write", "rocksWrite", "scan", "rocksScan", "scanCached", "rocksScanCached", "get", "rocksGet");
 
     private SstTable() {}
 
@@ -28,17 +38,21 @@ public final class SstTable {
         var options = new OptionsBuilder()
                 .parent(new CommandLineOptions(args))
                 .include(SstBenchmark.class.getName())
+                .include(RocksBenchmark.class.getName())
+                .addProfiler(GCProfiler.class)
                 .jvmArgsAppend("-Xms2g", "-Xmx2g")
                 .build();
         var millis = new HashMap<String, Double>();
+        var allocated = new HashMap<String, Double>();
         for (RunResult result : new Runner(options).run()) {
-            String name = result.getParams().getBenchmark();
-            String compression = result.getParams().getParam("compression");
-            millis.put(
-                    name.substring(name.lastIndexOf('.') + 1) + " " + compression,
-                    result.getPrimaryResult().getStatistics().getMin()); // as the reference's figures: the best
+            String[] names = result.getParams().getBenchmark().split("\\.", -1);
+            String name = (names[names.length - 2].equals("RocksBenchmark") ? "rocks/" : "") + names[names.length - 1]
+                    + " " + result.getParams().getParam("compression");
+            millis.put(name, result.getPrimaryResult().getStatistics().getMin()); // as the reference's: the best
+            Result<?> bytes = result.getSecondaryResults().get(ALLOCATED);
+            allocated.put(name, bytes == null ? 0 : bytes.getScore());
         }
-        print(millis, reference(), System.out);
+        print(millis, allocated, reference(), System.out);
     }
 
     private static Map<String, Double> reference() throws IOException {
@@ -54,30 +68,69 @@ public final class SstTable {
         return reference;
     }
 
-    private static void print(Map<String, Double> millis, Map<String, Double> reference, PrintStream to) {
-        to.println("operation\tcompression\tms\tns_per_entry\tof_reference\tof_codec");
+    private static void print(
+            Map<String, Double> millis, Map<String, Double> allocated, Map<String, Double> reference, PrintStream to) {
+        to.println(
+                "| operation | compression | ms | ns an entry | heap bytes an entry | of the reference | of the codec "
+                        + "| of RocksDB |");
+        to.println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
         for (String operation : List.of("build", "scan", "scanAgain", "get", "codec", "calibrator")) {
             for (String compression : COMPRESSIONS) {
                 double ours = millis.get(operation + " " + compression);
                 double calibrator = millis.get("calibrator " + compression);
                 Double theirs = reference.get((operation.equals("scanAgain") ? "scan" : operation) + " " + compression);
-                String ofReference = theirs == null
-                        ? "-"
-                        : String.format(
-                                Locale.ROOT, "%.2f", ours / calibrator / (theirs / REFERENCE_CALIBRATOR_MILLIS));
-                String ofCodec = compression.equals("NONE") || !operation.startsWith("scan")
-                        ? "-"
-                        : String.format(Locale.ROOT, "%.2f", ours / millis.get("codec " + compression));
-                to.println(String.format(
-                        Locale.ROOT,
-                        "%s\t%s\t%.3f\t%.1f\t%s\t%s",
+                boolean decodes = operation.startsWith("scan") && !compression.equals("NONE");
+                line(
+                        to,
                         operation,
                         compression,
                         ours,
-                        ours * 1e6 / SstData.ROWS,
-                        ofReference,
-                        ofCodec));
+                        allocated.get(operation + " " + compression),
+                        theirs == null ? "-" : ratio(theirs / REFERENCE_CALIBRATOR_MILLIS, ours / calibrator),
+                        decodes ? ratio(millis.get("codec " + compression), ours) : "-",
+                        "-");
             }
         }
+        for (String operation : List.of("write", "scan", "scanCached", "get")) {
+            for (String compression : COMPRESSIONS) {
+                double ours = millis.get("rocks/" + operation + " " + compression);
+                double theirs = millis.get("rocks/" + PEERS.get(operation) + " " + compression);
+                line(
+                        to,
+                        operation + ", RocksDB's entries",
+                        compression,
+                        ours,
+                        allocated.get("rocks/" + operation + " " + compression),
+                        "-",
+                        "-",
+                        ratio(theirs, ours));
+            }
+        }
+    }
+
+    private static String ratio(double theirs, double ours) {
+        return String.format(Locale.ROOT, "%.2f", theirs / ours);
+    }
+
+    private static void line(
+            PrintStream to,
+            String operation,
+            String compression,
+            double ours,
+            double allocated,
+            String ofReference,
+            String ofCodec,
+            String ofRocks) {
+        to.println(String.format(
+                Locale.ROOT,
+                "| %s | %s | %.3f | %.1f | %.2f | %s | %s | %s |",
+                operation,
+                compression.toLowerCase(Locale.ROOT),
+                ours,
+                ours * 1e6 / SstData.ROWS,
+                allocated / SstData.ROWS,
+                ofReference,
+                ofCodec,
+                ofRocks));
     }
 }

@@ -30,12 +30,13 @@ final class FuzzBodies {
     }
 
     static List<byte[]> memDataSeeds() {
-        return FuzzTarget.spread(bodies().map(parts -> parts.memData().toArray(Layouts.BYTE)).toList());
+        return FuzzTarget.spread(
+                bodies().map(parts -> parts.memData().toArray(Layouts.BYTE)).toList());
     }
 
     static List<byte[]> txnFileRefSeeds() {
-        return FuzzTarget.spread(bodies().map(
-                        parts -> MemDataParts.split(parts.memData()).txnFileRefs().toArray(Layouts.BYTE))
+        return FuzzTarget.spread(bodies().map(parts ->
+                        MemDataParts.split(parts.memData()).txnFileRefs().toArray(Layouts.BYTE))
                 .toList());
     }
 

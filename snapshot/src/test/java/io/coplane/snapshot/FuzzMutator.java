@@ -38,7 +38,8 @@ final class FuzzMutator {
             case 3, 4 -> putNumber(bytes, at, TEMPTING[random.nextInt(TEMPTING.length)]);
             case 5 -> putNumber(bytes, at, random.nextInt(bytes.length + 8));
             case 6 -> {
-                return Arrays.copyOf(bytes, random.nextInt(4) == 0 ? at : bytes.length - random.nextInt(1, 9) % bytes.length);
+                return Arrays.copyOf(
+                        bytes, random.nextInt(4) == 0 ? at : bytes.length - random.nextInt(1, 9) % bytes.length);
             }
             case 7 -> {
                 return repeat(bytes, at, random.nextInt(1, 65));

@@ -35,8 +35,7 @@ import java.util.stream.Stream;
 /** Reads rows, keys and single values. */
 final class FuzzValues {
     private static final int[] TYPES = {1, 3, 4, 5, 7, 8, 10, 11, 12, 13, 15, 16, 225, 245, 246, 247, 248, 252, 254};
-    private static final EvalContext CONTEXT =
-            new EvalContext(0, 0, ZoneId.of("Europe/Berlin"), 64, 4, Clock.system());
+    private static final EvalContext CONTEXT = new EvalContext(0, 0, ZoneId.of("Europe/Berlin"), 64, 4, Clock.system());
 
     private FuzzValues() {}
 
@@ -103,8 +102,7 @@ final class FuzzValues {
                 Stream<GoldenCase> cases = TestData.cases("row_columnar")) {
             cases.filter(golden -> !golden.meta().containsKey("enc.exported")).forEach(golden -> {
                 long fileId = Long.parseUnsignedLong(golden.meta().get("file_id"));
-                TableCursor cursor = SstReader.open(
-                                FuzzTarget.copy(golden.bytes("table.sst"), arena), fileId, 1, null)
+                TableCursor cursor = SstReader.open(FuzzTarget.copy(golden.bytes("table.sst"), arena), fileId, 1, null)
                         .cursor(false, arena);
                 int taken = 0;
                 for (boolean more = cursor.rewind(); more && taken < 20; more = cursor.next()) {
@@ -153,11 +151,20 @@ final class FuzzValues {
 
     static List<byte[]> valueSeeds() {
         return Stream.of(
-                        "0500e8030000", "0900e807", "0200bffccccccccccccd", "0300c009333333333333",
-                        "0e0014027fffffffff84e52d8b7f", "0e01060e04810dfb38d204d2", "0400 98b101cca220a419",
-                        "0700 00ca9a3b", "0d0001010000001c0000001300000003000c160000006b65790576616c7565",
+                        "0500e8030000",
+                        "0900e807",
+                        "0200bffccccccccccccd",
+                        "0300c009333333333333",
+                        "0e0014027fffffffff84e52d8b7f",
+                        "0e01060e04810dfb38d204d2",
+                        "0400 98b101cca220a419",
+                        "0700 00ca9a3b",
+                        "0d0001010000001c0000001300000003000c160000006b65790576616c7565",
                         "0d010a03020000001a00000009120000000400000000010000000000000000",
-                        "0c0002000000cdcc8c3fcdcc0c40", "0f0002", "1000 03", "0b0005")
+                        "0c0002000000cdcc8c3fcdcc0c40",
+                        "0f0002",
+                        "1000 03",
+                        "0b0005")
                 .map(FuzzValues::hex)
                 .toList();
     }
@@ -179,26 +186,27 @@ final class FuzzValues {
     static List<byte[]> jsonSeeds() {
         return Stream.of(
                         "01010000001c0000001300000003000c160000006b65790576616c7565",
-                        "03020000001a00000009120000000400000000010000000000000000", "0c0568656c6c6f",
-                        "0b0000000000000840", "0400", "0dfc0161", "0f00000000cafea41900000000")
+                        "03020000001a00000009120000000400000000010000000000000000",
+                        "0c0568656c6c6f",
+                        "0b0000000000000840",
+                        "0400",
+                        "0dfc0161",
+                        "0f00000000cafea41900000000")
                 .map(FuzzValues::hex)
                 .toList();
     }
 
     static void indexValue(byte[] bytes, NativeArena arena) {
-        IndexValueView view = new IndexValueView()
-                .wrap(bytes, 0, bytes.length, IndexValueView.indexVersion(bytes, 0, bytes.length));
+        IndexValueView view =
+                new IndexValueView().wrap(bytes, 0, bytes.length, IndexValueView.indexVersion(bytes, 0, bytes.length));
         if (view.hasCommonHandle()) {
-            Arrays.copyOfRange(
-                    bytes, view.commonHandleStart(), view.commonHandleStart() + view.commonHandleLength());
+            Arrays.copyOfRange(bytes, view.commonHandleStart(), view.commonHandleStart() + view.commonHandleLength());
         }
         if (view.hasPartitionId()) {
             view.partitionId();
         }
         if (view.hasRestoredData()) {
-            row(
-                    Arrays.copyOfRange(bytes, view.restoredStart(), view.restoredStart() + view.restoredLength()),
-                    arena);
+            row(Arrays.copyOfRange(bytes, view.restoredStart(), view.restoredStart() + view.restoredLength()), arena);
         }
         if (view.isOld()) {
             view.oldHandle();
@@ -209,8 +217,11 @@ final class FuzzValues {
 
     static List<byte[]> indexValueSeeds() {
         return Stream.of(
-                        "30", "0000000000000007", "007f000a0380000000000000017e800000000000000a", "087d018000010000000101000161"
-                                + "0000000000000005", "007d01")
+                        "30",
+                        "0000000000000007",
+                        "007f000a0380000000000000017e800000000000000a",
+                        "087d018000010000000101000161" + "0000000000000005",
+                        "007d01")
                 .map(FuzzValues::hex)
                 .toList();
     }

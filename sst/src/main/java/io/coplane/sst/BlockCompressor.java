@@ -24,6 +24,16 @@ final class BlockCompressor implements AutoCloseable {
         return type;
     }
 
+    /** Most bytes that {@link #compress} appends for {@code count} bytes. */
+    int mostBytes(int count) {
+        long most = switch (type) {
+            case NONE -> count;
+            case LZ4 -> (long) LZ4.maxCompressedLength(count) + Integer.BYTES;
+            case ZSTD -> Zstd.compressBound(count);
+        };
+        return (int) Math.min(Integer.MAX_VALUE - Formats.CHECKSUM_BYTES, most);
+    }
+
     /**
      * Appends the compressed form of {@code count} bytes.
      *

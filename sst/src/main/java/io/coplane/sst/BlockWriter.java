@@ -45,7 +45,7 @@ final class BlockWriter implements AutoCloseable {
 
     // what is closed
     private final GrowableBytes body;
-    final GrowableBytes blocks;
+    final ByteChunks blocks;
     private final GrowableBytes blockKeys; // keyLength (4), offset of the block (4), key
     private int blockCount;
 
@@ -55,7 +55,7 @@ final class BlockWriter implements AutoCloseable {
         this.checksum = Formats.checksum(checksumType);
         this.waiting = new GrowableBytes(guard);
         this.body = new GrowableBytes(guard);
-        this.blocks = new GrowableBytes(guard);
+        this.blocks = new ByteChunks(guard);
         this.blockKeys = new GrowableBytes(guard);
     }
 
@@ -137,20 +137,23 @@ final class BlockWriter implements AutoCloseable {
         }
         int firstLength = (int) Bytes.LE_INT.get(waiting.bytes, 0);
         blockKeys.putInt(firstLength);
-        blockKeys.putInt(blocks.length);
+        blockKeys.putInt(blocks.length());
         blockKeys.put(waiting.bytes, KEY_AT, firstLength);
         blockCount++;
 
-        int start = blocks.length;
-        blocks.putInt(0); // checksum, set below
+        int prefix = commonPrefix();
+        int bodyBytes = bodyBytes(prefix);
+        GrowableBytes to = blocks.tail(compressor.mostBytes(bodyBytes) + Formats.CHECKSUM_BYTES);
+        int start = to.length;
+        to.putInt(0); // checksum, set below
         if (compressor.type() == CompressionType.NONE) {
-            writeBody(blocks);
+            writeBody(prefix, bodyBytes, to);
         } else {
             body.clear();
-            writeBody(body);
-            compressor.compress(body.bytes, 0, body.length, true, blocks);
+            writeBody(prefix, bodyBytes, body);
+            compressor.compress(body.bytes, 0, body.length, true, to);
         }
-        patchChecksum(blocks, start, checksum);
+        patchChecksum(to, start, checksum);
         waiting.clear();
         entries = 0;
         lastAt = 0;
@@ -171,8 +174,7 @@ final class BlockWriter implements AutoCloseable {
         Bytes.LE_INT.set(section.bytes, start, value);
     }
 
-    private void writeBody(GrowableBytes to) {
-        int prefix = commonPrefix();
+    private int bodyBytes(int prefix) {
         long bytes = BlockView.OFFSETS_AT
                 + 4L * entries
                 + Short.BYTES
@@ -180,7 +182,11 @@ final class BlockWriter implements AutoCloseable {
                 + (long) entries * (BlockView.LEAST_ENTRY_BYTES - prefix)
                 + payloadBytes
                 + (long) Long.BYTES * withOldVersion;
-        to.reserve(Math.toIntExact(bytes));
+        return Math.toIntExact(bytes);
+    }
+
+    private void writeBody(int prefix, int bodyBytes, GrowableBytes to) {
+        to.reserve(bodyBytes);
         to.putInt(Formats.BLOCK_FORMAT);
         to.putInt(entries);
         int offsetsAt = to.length;
@@ -243,7 +249,7 @@ final class BlockWriter implements AutoCloseable {
             offsets[i] = (int) Bytes.LE_INT.get(blockKeys.bytes, at + Integer.BYTES);
             at += 2 * Integer.BYTES + (int) Bytes.LE_INT.get(blockKeys.bytes, at);
         }
-        offsets[blockCount] = blocks.length;
+        offsets[blockCount] = blocks.length();
         return offsets;
     }
 

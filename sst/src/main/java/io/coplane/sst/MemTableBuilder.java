@@ -139,15 +139,14 @@ public final class MemTableBuilder implements AutoCloseable {
         main.closeBlock();
         old.closeBlock();
         indexes.clear();
-        long mainBytes = main.blocks.length;
-        long dataBytes = mainBytes + old.blocks.length;
+        long mainBytes = main.blocks.length();
+        long dataBytes = mainBytes + old.blocks.length();
         main.writeIndex(0, 0, indexes);
         long oldIndexAt = indexes.length;
         old.writeIndex(0, mainBytes, indexes);
 
         MemorySegment bytes = arena.allocate(dataBytes + indexes.length);
-        MemorySegment.copy(MemorySegment.ofArray(main.blocks.bytes), 0, bytes, 0, mainBytes);
-        MemorySegment.copy(MemorySegment.ofArray(old.blocks.bytes), 0, bytes, mainBytes, dataBytes - mainBytes);
+        old.blocks.copyTo(bytes, main.blocks.copyTo(bytes, 0));
         MemorySegment.copy(MemorySegment.ofArray(indexes.bytes), 0, bytes, dataBytes, indexes.length);
         long indexAt = dataBytes + Formats.CHECKSUM_BYTES;
         var table = new BlockTable(

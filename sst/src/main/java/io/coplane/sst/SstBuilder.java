@@ -279,7 +279,7 @@ public final class SstBuilder implements AutoCloseable {
 
     /** Size by which files are cut: the blocks so far and a thirty-second of them. */
     public long estimatedBytes() {
-        long bytes = (long) main.blocks.length + old.blocks.length + main.openBytes() + old.openBytes();
+        long bytes = (long) main.blocks.length() + old.blocks.length() + main.openBytes() + old.openBytes();
         return bytes + bytes / 32;
     }
 
@@ -292,7 +292,7 @@ public final class SstBuilder implements AutoCloseable {
         long size = assemble(0);
         MemorySegment bytes = arena.allocate(size);
         copyTo(bytes, 0);
-        long data = (long) main.blocks.length + old.blocks.length;
+        long data = (long) main.blocks.length() + old.blocks.length();
         return new SstFile(fileId, data, data + propertiesAt, smallest, biggest, bytes);
     }
 
@@ -306,8 +306,8 @@ public final class SstBuilder implements AutoCloseable {
         biggest = main.copyLastKey();
         main.closeBlock();
         old.closeBlock();
-        long mainBytes = main.blocks.length;
-        long dataBytes = mainBytes + old.blocks.length;
+        long mainBytes = main.blocks.length();
+        long dataBytes = mainBytes + old.blocks.length();
         if (fileKey != null) {
             Cipher cipher = ShardKey.newCipher();
             encrypt(cipher, main, base);
@@ -338,24 +338,21 @@ public final class SstBuilder implements AutoCloseable {
     }
 
     void copyTo(MemorySegment to, long at) {
-        long next = at;
-        for (GrowableBytes part : new GrowableBytes[] {main.blocks, old.blocks, meta}) {
-            MemorySegment.copy(MemorySegment.ofArray(part.bytes), 0, to, next, part.length);
-            next += part.length;
-        }
+        long next = old.blocks.copyTo(to, main.blocks.copyTo(to, at));
+        MemorySegment.copy(MemorySegment.ofArray(meta.bytes), 0, to, next, meta.length);
     }
 
     private void encrypt(Cipher cipher, BlockWriter writer, long base) {
         int[] offsets = writer.blockOffsets();
-        for (int i = 0; i + 1 < offsets.length; i++) {
-            ShardKey.crypt(
-                    cipher,
-                    fileKey,
-                    fileId,
-                    (int) (base + offsets[i]),
-                    writer.blocks.bytes,
-                    offsets[i],
-                    offsets[i + 1]);
+        int block = 0;
+        int pieceAt = 0;
+        for (GrowableBytes piece : writer.blocks.pieces()) {
+            for (; offsets[block] < pieceAt + piece.length; block++) {
+                int from = offsets[block] - pieceAt;
+                int to = offsets[block + 1] - pieceAt;
+                ShardKey.crypt(cipher, fileKey, fileId, (int) (base + offsets[block]), piece.bytes, from, to);
+            }
+            pieceAt += piece.length;
         }
     }
 
