@@ -58,6 +58,8 @@ final class LazyDfa {
     private int placeCount;
     private int emptyings;
     private final int[] firstStates = new int[3];
+    private int skipState;
+    private final boolean[] skips = new boolean[ASCII];
     private final Map<Places, Integer> known = new HashMap<>();
     private final Places sought = new Places();
 
@@ -240,11 +242,22 @@ final class LazyDfa {
      */
     Outcome search(byte[] text, int from, int start, int to) {
         emptyings = 0;
+        int skip = skipState();
         int state = first(start == from ? 0 : text[start - 1] == '\n' ? 1 : 2);
+        if (emptyings > 0) {
+            skip = -1; // the number means another state now
+        }
+        boolean[] stays = skips;
         int at = start;
         while (at < to) {
             if (state < FIRST_STATE) {
                 return outcome(state);
+            }
+            if (state == skip) {
+                at = behindSkipped(text, at, to, stays);
+                if (at == to) {
+                    break;
+                }
             }
             int c = text[at];
             int characterClass;
@@ -257,7 +270,13 @@ final class LazyDfa {
                 at += width;
             }
             int next = table[state * classes + characterClass];
-            state = next != 0 ? next : make(state, characterClass);
+            if (next == 0) {
+                next = make(state, characterClass);
+                if (emptyings > 0) {
+                    skip = -1;
+                }
+            }
+            state = next;
         }
         if (state < FIRST_STATE) {
             return outcome(state);
@@ -266,6 +285,32 @@ final class LazyDfa {
             acceptsAtEnd[state] = (byte) (matchesAtEnd(places[state]) ? 2 : 1);
         }
         return acceptsAtEnd[state] == 2 ? Outcome.MATCH : Outcome.NO_MATCH;
+    }
+
+    /** Characters that leave the machine where it stands, searching for a beginning: no table is asked. */
+    private static int behindSkipped(byte[] text, int start, int to, boolean[] stays) {
+        int at = start;
+        while (at < to && text[at] >= 0 && stays[text[at]]) {
+            at++;
+        }
+        return at;
+    }
+
+    /** The state in the middle of a line with nothing matched yet; fills {@link #skips}. */
+    private int skipState() {
+        if (skipState == 0 && states + classes + 2 < mostStates) {
+            int state = first(2);
+            if (state < FIRST_STATE) {
+                return -1;
+            }
+            for (int c = 0; c < ASCII; c++) {
+                int at = state * classes + asciiClass[c];
+                int next = table[at] != 0 ? table[at] : make(state, asciiClass[c]);
+                skips[c] = next == state;
+            }
+            skipState = emptyings == 0 ? state : 0;
+        }
+        return skipState == 0 ? -1 : skipState;
     }
 
     private static Outcome outcome(int state) {
@@ -394,6 +439,7 @@ final class LazyDfa {
             known.clear();
             Arrays.fill(table, 0);
             Arrays.fill(firstStates, 0);
+            skipState = 0;
             states = FIRST_STATE;
             placeCount = 0;
         }
