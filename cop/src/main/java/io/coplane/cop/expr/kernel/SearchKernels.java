@@ -97,9 +97,39 @@ final class SearchKernels {
 
     /** Full lower-casing may change lengths, so the position counts in the lower-cased text (expressions.md 8.7). */
     private static long findLowerCased(BytesColumn text, int from, int end, BytesColumn needle, int row) {
+        if (areAscii(text.data(), from, end, needle, row)) {
+            return indexOfAscii(text.data(), from, end, needle, row) - from + 1L;
+        }
         byte[] lowerText = lower(text.data(), from, end - from);
         byte[] lowerNeedle = lower(needle.data(), needle.starts()[row], needle.lengths()[row]);
         return find(lowerText, 0, lowerText.length, lowerNeedle, 0, lowerNeedle.length);
+    }
+
+    private static boolean areAscii(byte[] data, int from, int end, BytesColumn needle, int row) {
+        int start = needle.starts()[row];
+        int needleEnd = start + needle.lengths()[row];
+        return Utf8.skipAscii(data, from, end) == end && Utf8.skipAscii(needle.data(), start, needleEnd) == needleEnd;
+    }
+
+    /** Index of an ASCII needle in an ASCII text whatever the case, {@code from - 1} if absent. */
+    private static int indexOfAscii(byte[] data, int from, int end, BytesColumn needle, int row) {
+        byte[] sought = needle.data();
+        int start = needle.starts()[row];
+        int length = needle.lengths()[row];
+        for (int at = from; at <= end - length; at++) {
+            int i = 0;
+            while (i < length && lower(data[at + i]) == lower(sought[start + i])) {
+                i++;
+            }
+            if (i == length) {
+                return at;
+            }
+        }
+        return from - 1;
+    }
+
+    private static int lower(byte ascii) {
+        return ascii >= 'A' && ascii <= 'Z' ? ascii + 'a' - 'A' : ascii;
     }
 
     private static byte[] lower(byte[] data, int start, int length) {
@@ -114,6 +144,11 @@ final class SearchKernels {
         for (int i = 0; i < rows; i++) {
             values[i] = 0;
             if (out.isNull(i)) {
+                continue;
+            }
+            int start = text.starts()[i];
+            if (areAscii(text.data(), start, start + text.lengths()[i], needle, i)) {
+                values[i] = indexOfAscii(text.data(), start, start + text.lengths()[i], needle, i) - start + 1L;
                 continue;
             }
             byte[] lowerText = lower(text.data(), text.starts()[i], text.lengths()[i]);
