@@ -34,6 +34,8 @@ public final class IndexScan extends ScanExecutor {
     private final RowV2View restored = new RowV2View();
     private final RowHandles handles = new RowHandles();
     private int indexVersion = -1;
+    /** True if no column is copied and no id is asked for. */
+    private boolean splitsInBulk;
 
     /** @param prefixBytes bytes of the keyspace prefix in keys */
     public IndexScan(
@@ -54,10 +56,12 @@ public final class IndexScan extends ScanExecutor {
         copies = new boolean[count];
         starts = new int[count];
         lengths = new int[count];
+        splitsInBulk = layout.partitionIdColumn() < 0 && layout.tableIdColumn() < 0;
         for (int i = 0; i < count; i++) {
             if (i < layout.rawColumns()) {
                 raw[i] = new RawColumn();
                 copies[i] = columns.get(i).needsRestoredData();
+                splitsInBulk &= !copies[i];
             } else {
                 decoded[i] = new LongColumn();
             }
@@ -76,6 +80,57 @@ public final class IndexScan extends ScanExecutor {
                 raw[i].resetBorrowed(count, rows.bytes());
             }
         }
+    }
+
+    @Override
+    int bulk(int count) {
+        if (count == 0 || !splitsInBulk) {
+            return 0;
+        }
+        byte[] bytes = rows.bytes();
+        int[] keyStarts = rows.keyStarts();
+        int[] keyLengths = rows.keyLengths();
+        int row = 0;
+        try {
+            if (indexVersion < 0) {
+                indexVersion = IndexValueView.indexVersion(bytes, rows.valueStarts()[0], rows.valueLengths()[0]);
+            }
+            for (; row < count && IndexValueView.isOld(rows.valueLengths()[row]); row++) {
+                int start = keyStarts[row] + prefixBytes;
+                int length = keyLengths[row] - prefixBytes;
+                TableKeys.checkIndexKey(bytes, start, length);
+                if (!split(bytes, start + TableKeys.INDEX_DATUMS_AT, start + length, row)) {
+                    break;
+                }
+            }
+        } catch (CoplaneException e) {
+            // the row is the next to be read alone and says this again
+        }
+        for (int i = 0; i < layout.rawColumns(); i++) {
+            raw[i].takeDatums(row);
+        }
+        return row;
+    }
+
+    /** Splits the key of an entry of the old form. @return false if its handle is not where it mostly is */
+    private boolean split(byte[] bytes, int start, int end, int row) {
+        int at = start;
+        int indexColumns = layout.indexColumns();
+        for (int i = 0; i < layout.rawColumns(); i++) {
+            if (i == indexColumns) {
+                handles.set(row, at, end - at);
+            }
+            int next = Datums.skip(bytes, at, end);
+            raw[i].putDatum(row, at, next - at);
+            at = next;
+        }
+        if (layout.intHandleColumn() >= 0) {
+            if (at >= end || IndexKeys.hasPartitionId(bytes, at, end)) {
+                return false;
+            }
+            decoded[layout.intHandleColumn()].values()[row] = IndexKeys.intHandle(bytes, at, end);
+        }
+        return true;
     }
 
     @Override

@@ -23,6 +23,9 @@ public final class ColumnDecoder {
     /** Lengths of integers in v2 rows: bits 1, 2, 4 and 8. */
     private static final int INTEGER_LENGTHS = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8;
 
+    /** Length of an INT datum in a raw column. */
+    private static final int PLAIN_INT = RawColumn.ofDatum(1 + Long.BYTES);
+
     private static final int MAX_FSP = 6;
     private static final long MAX_DURATION_NANOS = 3_020_399_000_000_000L;
     private static final int TRUNCATED_WRONG_VALUE = 1292;
@@ -156,10 +159,16 @@ public final class ColumnDecoder {
         int[] lengths = raw.lengths();
         long[] values = out.values();
         int rows = raw.rows();
+        byte[] buffer = raw.data();
+        boolean plainInts = (acceptedFlags >>> Datums.INT & 1) != 0;
         for (int row = 0; row < rows; row++) {
             int length = lengths[row];
             int at = starts[row];
-            byte[] data = raw.data();
+            if (plainInts && length == PLAIN_INT && buffer[at] == Datums.INT) { // what keys are made of
+                values[row] = Memcomparable.getLong(buffer, at + 1);
+                continue;
+            }
+            byte[] data = buffer;
             if (length >= 0) {
                 values[row] = signed ? CellKind.signed(data, at, length) : CellKind.unsigned(data, at, length);
                 continue;

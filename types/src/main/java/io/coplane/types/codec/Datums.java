@@ -66,6 +66,9 @@ public final class Datums {
         }
         int payload = at + 1;
         int flag = bytes[at] & 0xff;
+        if ((flag == INT || flag == UINT) && end - payload >= Long.BYTES) {
+            return payload + Long.BYTES; // what most keys are made of
+        }
         long length = switch (flag) {
             case NIL -> 0;
             case INT, UINT, FLOAT, DURATION -> Long.BYTES;

@@ -121,7 +121,12 @@ public final class IndexValueView {
 
     /** True for the old form: it has no segments. */
     public boolean isOld() {
-        return length <= OLD_MAX_BYTES;
+        return isOld(length);
+    }
+
+    /** True if a value of this many bytes has the old form. */
+    public static boolean isOld(int valueBytes) {
+        return valueBytes <= OLD_MAX_BYTES;
     }
 
     /** True if there is a common handle segment. */

@@ -144,6 +144,18 @@ public final class RawColumn {
         hasCells = true;
     }
 
+    /** Sets a datum at a row within the capacity, which {@link #takeDatums} takes later. */
+    public void putDatum(int row, int start, int length) {
+        starts[row] = start;
+        lengths[row] = ofDatum(length);
+    }
+
+    /** Takes {@code count} rows that {@link #putDatum} has set, from row 0 on. */
+    public void takeDatums(int count) {
+        rows = count;
+        hasDatums = true;
+    }
+
     /** Forgets the rows from {@code rows} on. */
     public void truncate(int rows) {
         this.rows = rows;
