@@ -34,11 +34,11 @@ import java.util.StringJoiner;
 /**
  * Recorded requests of data set {@code analytic} beside the same queries in SQL on DuckDB, both with one thread, both with the table in memory: ours as
  * rows as they are stored (key and value), DuckDB's as its own columns, which is a start that a row store doesn't have. A second yardstick for the
- * executors, best of 9 after 5. Ours ends with the encoded response; DuckDB's with the last row fetched.
+ * executors, best of 9 after 30. Ours ends with the encoded response; DuckDB's with the last row fetched.
  */
 public final class DuckDbSpeed {
     private static final double NANOS_PER_MILLI = 1e6;
-    private static final int WARM_UPS = 5;
+    private static final int WARM_UPS = 30;
     private static final int RUNS = 9;
     private static final int ALL_COLUMNS_REQUEST = 9;
     private static final int UNSIGNED = 16;

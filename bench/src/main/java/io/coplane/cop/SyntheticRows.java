@@ -155,8 +155,8 @@ final class SyntheticRows {
         for (int i = 0; i < outputColumns; i++) {
             dag.addOutputOffsets(i);
         }
-        byte[] from = prefix(index ? 'i' : 'r');
-        byte[] to = from.clone();
+        byte[] to = prefix(index ? 'i' : 'r');
+        byte[] from = Arrays.copyOf(to, to.length + 1); // without the last byte the range would be that of a single key
         to[to.length - 1]++;
         return Request.newBuilder()
                 .setTp(DAG)
