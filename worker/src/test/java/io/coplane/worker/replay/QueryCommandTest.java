@@ -66,6 +66,7 @@ final class QueryCommandTest {
         for (Recorded recorded : dataSet.requests()) {
             if (recorded.request().getTp() == 103
                     && recorded.otherError().isEmpty()
+                    && !SelectResponse.parseFrom(recorded.answer().getData()).hasError()
                     && recorded.request().getTasksCount() == 0
                     && rows(recorded) > 1) {
                 return recorded;
@@ -156,7 +157,10 @@ final class QueryCommandTest {
     /** The handles of a table that some recorded plan scans. */
     private static DAGRequest scanOfATable(DataSet dataSet) throws IOException {
         for (Recorded recorded : dataSet.requests()) {
-            if (recorded.request().getTp() != 103 || rows(recorded) == 0) {
+            if (recorded.request().getTp() != 103
+                    || recorded.otherError().isPresent()
+                    || SelectResponse.parseFrom(recorded.answer().getData()).hasError()
+                    || rows(recorded) == 0) {
                 continue;
             }
             var scan = DAGRequest.parseFrom(recorded.request().getData()).getExecutors(0);
