@@ -1,5 +1,7 @@
 package io.coplane.sst;
 
+import java.util.Locale;
+
 /** Column families of a shard in file order (sst.md 1). The ordinal is the number on the wire. */
 public enum ColumnFamily {
     /** Committed rows; versions are commit timestamps. */
@@ -18,6 +20,11 @@ public enum ColumnFamily {
     /** The number on the wire. */
     public int number() {
         return ordinal();
+    }
+
+    /** The reference's name: {@code write}, {@code lock}, {@code extra}. */
+    public String label() {
+        return name().toLowerCase(Locale.ROOT);
     }
 
     /** Number of levels below L0. */

@@ -35,6 +35,10 @@ final class Formats {
         return HexFormat.of().toHexDigits(fileId) + ".blob";
     }
 
+    static String txnName(long chunkId) {
+        return HexFormat.of().toHexDigits(chunkId) + ".txn";
+    }
+
     static void requireNative(MemorySegment bytes) {
         if (!bytes.isNative()) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "file bytes are not in native memory");

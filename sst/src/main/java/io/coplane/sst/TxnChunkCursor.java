@@ -203,6 +203,27 @@ public final class TxnChunkCursor {
         valid = true;
     }
 
+    /** Moves to the first mutation of a block. */
+    void toBlock(int wanted) {
+        load(wanted);
+        read(0);
+    }
+
+    /** The block that the cursor is in; -1 if none is loaded. */
+    int block() {
+        return block;
+    }
+
+    /** Mutations in that block. */
+    int blockEntries() {
+        return count;
+    }
+
+    /** Place of the mutation in its block. */
+    int entry() {
+        return entry;
+    }
+
     /** Whether the cursor stands on a mutation. */
     public boolean valid() {
         return valid;

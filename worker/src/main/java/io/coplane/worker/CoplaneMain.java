@@ -1,6 +1,8 @@
 package io.coplane.worker;
 
 import io.coplane.nativecache.CoplaneException;
+import io.coplane.worker.inspect.DumpCommand;
+import io.coplane.worker.inspect.VerifyCommand;
 import io.coplane.worker.replay.DemoCommand;
 import io.coplane.worker.replay.ExplainCommand;
 import io.coplane.worker.replay.QueryCommand;
@@ -22,6 +24,8 @@ import picocli.CommandLine.IVersionProvider;
             ReplayCommand.class,
             QueryCommand.class,
             ExplainCommand.class,
+            DumpCommand.class,
+            VerifyCommand.class,
             WarmUpCommand.class
         })
 public final class CoplaneMain implements Runnable {

@@ -62,7 +62,8 @@ public final class CorpusLayout {
                 .setSnapshot(snapshot)
                 .build()
                 .toByteArray();
-        return new CorpusLayout(prefix, keyspaceId, memData(versions, files.inMemtable(), prefix), snapData);
+        return new CorpusLayout(
+                prefix, keyspaceId, memData(versions, files.inMemtable(), prefix, files.txnFileRefs()), snapData);
     }
 
     /** The body of a request over this layout; with a keyspace, its ranges and context are put there. */
@@ -112,7 +113,7 @@ public final class CorpusLayout {
     }
 
     /** {@code mem_data} V2: per key its versions oldest first, as the sender writes them (snapshot.md 2.2, 2.3). */
-    private static byte[] memData(Versions versions, boolean[] chosen, byte[] prefix) {
+    private static byte[] memData(Versions versions, boolean[] chosen, byte[] prefix, byte[] txnFileRefs) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         byte[] head = new byte[20];
         ByteBuffer number = ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN);
@@ -132,12 +133,14 @@ public final class CorpusLayout {
             i = next;
         }
         byte[] rowBytes = out.toByteArray();
-        ByteBuffer data = ByteBuffer.allocate(24 + rowBytes.length).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer data =
+                ByteBuffer.allocate(24 + rowBytes.length + txnFileRefs.length).order(ByteOrder.LITTLE_ENDIAN);
         data.putInt(MEM_DATA_V2)
                 .putLong(Long.BYTES + rowBytes.length)
                 .putLong(rows)
                 .put(rowBytes)
-                .putInt(0);
+                .putInt(txnFileRefs.length)
+                .put(txnFileRefs);
         return data.array();
     }
 

@@ -9,6 +9,7 @@ import io.coplane.proto.enginepb.BlobCreate;
 import io.coplane.proto.enginepb.L0Create;
 import io.coplane.proto.enginepb.Snapshot;
 import io.coplane.proto.enginepb.TableCreate;
+import io.coplane.proto.enginepb.TxnFileRefs;
 import io.coplane.sst.BlobBuilder;
 import io.coplane.sst.BlobOptions;
 import io.coplane.sst.BlobRef;
@@ -33,6 +34,7 @@ import java.util.SplittableRandom;
  */
 final class LayoutFiles {
     private static final int L0_FILES = 4;
+    private static final int IN_TXN_FILE = -1;
     private static final int FIRST_LEVEL = L0_FILES + 1;
     private static final int LEVELS = 3;
     private static final int FILES_PER_LEVEL = 3;
@@ -54,6 +56,7 @@ final class LayoutFiles {
     private final ObjectStore store;
     private final SplittableRandom random;
     private final Snapshot.Builder snapshot = Snapshot.newBuilder();
+    private final TxnFileRefs.Builder txnFileRefs = TxnFileRefs.newBuilder();
     private final boolean[] inMemtable;
     private final boolean hasBlobs;
     private final ShardKey key; // null: not encrypted
@@ -90,13 +93,23 @@ final class LayoutFiles {
         return inMemtable;
     }
 
+    /** Txn files, for the memtable part of a request; complete after {@link #write}. */
+    byte[] txnFileRefs() {
+        return txnFileRefs.build().toByteArray();
+    }
+
     /** Writes all files. */
     void write() {
         switch (shape) {
             case MEM -> Arrays.fill(inMemtable, true);
             case L0 -> writeFiles(places(1, L0_FILES));
             case LN -> writeFiles(places(FIRST_LEVEL, L0_FILES + LEVELS));
-            case MIXED, BLOB, ENCRYPTED -> writeFiles(places(0, L0_FILES + LEVELS));
+            case MIXED, BLOB -> writeFiles(places(0, L0_FILES + LEVELS));
+            case TXN, ENCRYPTED -> {
+                LayoutTxnFiles txnFiles = new LayoutTxnFiles(versions);
+                writeFiles(places(txnFiles));
+                txnFileRefs.addAllTxnFileRefs(txnFiles.write(store, fileKey(), nextFileId, random));
+            }
         }
     }
 
@@ -105,6 +118,27 @@ final class LayoutFiles {
         for (int i = 0; i < place.length; i++) {
             int least = versions.sameKeyAsBefore(i) ? place[i - 1] : first;
             place[i] = random.nextInt(least, last + 1);
+            inMemtable[i] = place[i] == 0;
+        }
+        return place;
+    }
+
+    /** As {@link #places(int, int)}, but what txn files hold, and all newer versions of its key, goes above the files. */
+    private int[] places(LayoutTxnFiles txnFiles) {
+        int[] place = new int[versions.count()];
+        int first = 0;
+        for (int i = 0; i < place.length; i++) {
+            first = versions.sameKeyAsBefore(i) ? first : i;
+            if (txnFiles.contains(i)) {
+                for (int newer = first; newer < i; newer++) {
+                    place[newer] = place[newer] == IN_TXN_FILE ? IN_TXN_FILE : 0;
+                }
+                place[i] = IN_TXN_FILE;
+            } else {
+                place[i] = random.nextInt(i == first ? 0 : Math.max(0, place[i - 1]), L0_FILES + LEVELS + 1);
+            }
+        }
+        for (int i = 0; i < place.length; i++) {
             inMemtable[i] = place[i] == 0;
         }
         return place;
@@ -265,7 +299,7 @@ final class LayoutFiles {
                 versions.valueLength(i));
     }
 
-    private static byte[] userMeta(long startTs, long commitTs) {
+    static byte[] userMeta(long startTs, long commitTs) {
         return ByteBuffer.allocate(USER_META_BYTES)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .put((byte) 1)

@@ -14,7 +14,9 @@ public enum Shape {
     MIXED,
     /** As {@link #MIXED}, with every value of some length in a blob file that its table file refers to. */
     BLOB,
-    /** As {@link #BLOB}, in a shard with an encryption key; files are written with several versions of it. */
+    /** As {@link #MIXED}, with the largest transactions in txn files; older versions lie below. */
+    TXN,
+    /** As {@link #TXN} and {@link #BLOB} together, in a shard with an encryption key; files are written with several versions of it. */
     ENCRYPTED;
 
     /** The name as users write it. */

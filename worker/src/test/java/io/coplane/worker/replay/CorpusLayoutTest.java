@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.memory.Layouts;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.Snapshot;
+import io.coplane.proto.enginepb.TxnFileRefs;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.testing.TestData;
 import java.io.IOException;
@@ -21,7 +23,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine.TypeConversionException;
 
 final class CorpusLayoutTest {
-    private static final int EMPTY_MEM_DATA_BYTES = 24;
+    private static final int ROW_BYTES_AT = 4;
+    private static final int ROWS_AT = 12;
 
     @TempDir
     Path directory;
@@ -34,7 +37,11 @@ final class CorpusLayoutTest {
         Snapshot snapshot = ChangeSet.parseFrom(
                         RemoteRequestBody.split(body).snapData().asByteBuffer())
                 .getSnapshot();
-        boolean hasRowsInMemory = RemoteRequestBody.split(body).memData().byteSize() > EMPTY_MEM_DATA_BYTES;
+        MemorySegment memData = RemoteRequestBody.split(body).memData();
+        long rowsEnd = ROWS_AT + memData.get(Layouts.LE_LONG, ROW_BYTES_AT);
+        boolean hasRowsInMemory = memData.get(Layouts.LE_LONG, ROWS_AT) > 0;
+        MemorySegment refs = memData.asSlice(rowsEnd + Integer.BYTES);
+        boolean hasTxnFiles = TxnFileRefs.parseFrom(refs.asByteBuffer()).getTxnFileRefsCount() > 1;
         boolean hasL0 = snapshot.getL0CreatesCount() > 1;
         boolean hasLevels = snapshot.getTableCreatesCount() > 1;
         boolean hasBlobs = snapshot.getBlobCreatesCount() > 1;
@@ -42,6 +49,7 @@ final class CorpusLayoutTest {
         assertThat(hasL0).isEqualTo(shape != Shape.MEM && shape != Shape.LN);
         assertThat(hasLevels).isEqualTo(shape != Shape.MEM && shape != Shape.L0);
         assertThat(hasBlobs).isEqualTo(shape == Shape.BLOB || shape == Shape.ENCRYPTED);
+        assertThat(hasTxnFiles).isEqualTo(shape == Shape.TXN || shape == Shape.ENCRYPTED);
         assertThat(snapshot.getProperties().getKeysList())
                 .isEqualTo(shape == Shape.ENCRYPTED ? List.of("_encryption") : List.of());
     }

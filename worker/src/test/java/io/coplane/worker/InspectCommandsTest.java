@@ -1,0 +1,159 @@
+package io.coplane.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.coplane.nativecache.DirectoryStore;
+import io.coplane.proto.coprocessor.Request;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.testing.GoldenCase;
+import io.coplane.testing.NoLeaks;
+import io.coplane.testing.TestData;
+import io.coplane.worker.replay.Corpus;
+import io.coplane.worker.replay.CorpusLayout;
+import io.coplane.worker.replay.Shape;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@ExtendWith(NoLeaks.class)
+class InspectCommandsTest {
+    @TempDir
+    Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    static Stream<GoldenCase> plainTables() {
+        return TestData.cases("sst")
+                .filter(golden -> !golden.meta().containsKey("enc.data_key"))
+                .limit(8);
+    }
+
+    @ParameterizedTest
+    @MethodSource("plainTables")
+    void dumpHasALineForEachEntryOfTheReferencesDump(GoldenCase golden) {
+        int status = run("dump", "--json", golden.path("table.sst").toString());
+
+        assertThat(status).isZero();
+        List<String> entries = out.toString()
+                .lines()
+                .filter(line -> line.startsWith("{\"type\":\"entry\""))
+                .toList();
+        List<String[]> expected = golden.tsv("entries.tsv");
+        assertThat(entries).hasSameSizeAs(expected);
+        for (String[] line : expected) {
+            assertThat(entries)
+                    .anyMatch(entry -> entry.contains("\"key\":\"" + line[0] + "\"")
+                            && entry.matches(".*\"version\":\"?" + line[1] + "[^0-9].*"));
+        }
+    }
+
+    @Test
+    void dumpStopsAtItsLimitAndLeavesValuesOut() {
+        GoldenCase golden = plainTables().findFirst().orElseThrow();
+
+        int status = run(
+                "dump", "--keys-only", "--limit", "3", golden.path("table.sst").toString());
+
+        assertThat(status).isZero();
+        List<String> entries = out.toString()
+                .lines()
+                .filter(line -> line.strip().startsWith("entry "))
+                .toList();
+        assertThat(entries).hasSize(3).noneMatch(line -> line.contains("value="));
+    }
+
+    @Test
+    void dumpSaysWhatKeysOfTidbMean() throws IOException {
+        Files.createDirectories(directory);
+        laidOut(Shape.L0);
+        Path l0 = files(".sst").getFirst();
+
+        run("dump", l0.toString());
+
+        assertThat(out.toString()).containsPattern("entry key=74[0-9a-f]+ table=\\d+ handle=-?\\d+ version=");
+        assertThat(out.toString()).containsPattern("table=\\d+ index=\\d+ index_values=");
+    }
+
+    @Test
+    void verifyNamesTheFirstBadOffset() throws IOException {
+        GoldenCase golden = plainTables()
+                .filter(each -> !each.meta().get("footer.checksum_type").equals("0"))
+                .findFirst()
+                .orElseThrow();
+        String[] block = golden.tsv("blocks.tsv").getLast();
+        byte[] bytes = golden.bytes("table.sst");
+        bytes[Integer.parseInt(block[5]) + 9] ^= 4;
+        bytes[bytes.length - 30] ^= 1; // in the properties, behind the block
+        Path bad = Files.write(directory.resolve("0000000000000001.sst"), bytes);
+
+        int status = run("verify", "--json", golden.path("table.sst").toString(), bad.toString());
+
+        assertThat(status).isEqualTo(1);
+        List<String> lines = out.toString().lines().toList();
+        assertThat(lines.getFirst()).contains("\"type\":\"good\"").contains("\"problems\":0");
+        assertThat(lines.get(1)).contains("\"type\":\"bad\"");
+        assertThat(lines.getLast()).isEqualTo("{\"type\":\"summary\",\"files\":2,\"bad\":1}");
+    }
+
+    @Test
+    void verifyWalksADirectoryWithTheShardsKey() throws IOException {
+        String key = laidOut(Shape.ENCRYPTED);
+
+        assertThat(run("verify", "--shard-key", key, directory.toString()))
+                .as(out.toString())
+                .isZero();
+        assertThat(files(".blob")).isNotEmpty();
+        assertThat(run("verify", directory.toString())).isEqualTo(1);
+        assertThat(out.toString()).contains("FILE_ENCRYPTED");
+    }
+
+    @Test
+    void saysWhatIsMissing() {
+        assertThat(run("verify", directory.toString())).isEqualTo(1);
+        assertThat(run("dump", directory.resolve("none.sst").toString())).isEqualTo(1);
+        assertThat(run("dump", "s3://bucket/no-key")).isEqualTo(1);
+        assertThat(err.toString())
+                .contains("no file of the row store there")
+                .contains("no such file")
+                .contains("no object key of a table file");
+    }
+
+    private int run(String... arguments) {
+        return CoplaneMain.run(new PrintWriter(out), new PrintWriter(err), arguments);
+    }
+
+    private List<Path> files(String suffix) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            return all.filter(file -> file.toString().endsWith(suffix)).sorted().toList();
+        }
+    }
+
+    /** Lays a data set out in the directory; returns the shard's key, empty if it has none. */
+    private String laidOut(Shape shape) throws IOException {
+        try (DirectoryStore store = new DirectoryStore(directory, "", 2)) {
+            var versions = Corpus.open(TestData.root()).load("smoke").versions();
+            CorpusLayout layout = CorpusLayout.build(versions, shape, store, 1_000, OptionalInt.empty(), 7);
+            MemorySegment body = MemorySegment.ofArray(layout.body(Request.getDefaultInstance()));
+            ChangeSet changeSet =
+                    ChangeSet.parseFrom(RemoteRequestBody.split(body).snapData().asByteBuffer());
+            var values = changeSet.getSnapshot().getProperties().getValuesList();
+            return values.isEmpty()
+                    ? ""
+                    : HexFormat.of().formatHex(values.getFirst().toByteArray());
+        }
+    }
+}
