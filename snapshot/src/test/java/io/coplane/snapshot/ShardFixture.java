@@ -5,11 +5,14 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.cache.BlockCache;
+import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.BlobCreate;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.L0Create;
 import io.coplane.proto.enginepb.TableCreate;
+import io.coplane.proto.enginepb.TxnFileRef;
+import io.coplane.proto.enginepb.TxnFileRefs;
 import io.coplane.sst.BlobBuilder;
 import io.coplane.sst.BlobOptions;
 import io.coplane.sst.ChecksumType;
@@ -20,6 +23,7 @@ import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstBuilder;
 import io.coplane.sst.SstFile;
 import io.coplane.sst.SstOptions;
+import io.coplane.sst.TxnChunkBuilder;
 import io.coplane.sst.ValueMeta;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -39,6 +43,9 @@ final class ShardFixture {
     /** One version of a key. {@code value}: null = tombstone, empty = delete. */
     record Version(long startTs, long commitTs, byte[] value) {}
 
+    /** A transaction that a txn file delivers: what it writes, by inner key. */
+    private record Txn(long startTs, long commitTs, NavigableMap<byte[], byte[]> writes) {}
+
     private static final int LEVELS = 3;
     private static final byte[] MASTER_KEY = new byte[32];
 
@@ -53,7 +60,8 @@ final class ShardFixture {
     final byte[] masterKey;
 
     private final SplittableRandom random;
-    private final SstOptions options;
+    private final ShardKey key; // null: not encrypted
+    private final List<Txn> txns = new ArrayList<>();
     private final ChangeSet.Builder changeSet =
             ChangeSet.newBuilder().setShardID(7).setShardVer(3);
     private long nextFileId = 100;
@@ -62,14 +70,8 @@ final class ShardFixture {
     ShardFixture(long seed) {
         random = new SplittableRandom(seed);
         prefix = random.nextBoolean() ? new byte[] {'x', 0, 0, 42} : new byte[0];
-        ShardKey key = random.nextInt(3) == 0 ? ShardKey.plain(randomBytes(64, 65), random.nextInt(3)) : null;
+        key = random.nextInt(3) == 0 ? ShardKey.plain(randomBytes(64, 65), random.nextInt(3)) : null;
         masterKey = key == null ? new byte[0] : MASTER_KEY;
-        options = new SstOptions(
-                random.nextInt(1, 400),
-                CompressionType.values()[random.nextInt(CompressionType.values().length)],
-                3,
-                ChecksumType.values()[random.nextInt(ChecksumType.values().length)],
-                key);
         var snapshot = changeSet.getSnapshotBuilder();
         boolean whole = random.nextBoolean();
         if (prefix.length > 0) {
@@ -96,6 +98,14 @@ final class ShardFixture {
         return new SnapshotBuilder(store, limiter, Runnable::run, masterKey, PrepareType.SST_ONLY, cache)
                 .build(MemorySegment.ofArray(memData), MemorySegment.ofArray(snapData), DeadlineCheck.NONE)
                 .join();
+    }
+
+    boolean hasBlobs() {
+        return changeSet.getSnapshot().getBlobCreatesCount() > 0;
+    }
+
+    boolean hasTxnFiles() {
+        return !txns.isEmpty();
     }
 
     byte[] outer(byte[] inner) {
@@ -155,6 +165,10 @@ final class ShardFixture {
         }
         int depth = random.nextInt(1, 6);
         for (int round = 0; round < depth; round++) {
+            if (random.nextInt(3) == 0) {
+                makeTransaction();
+                continue;
+            }
             for (List<Version> versions : history.values()) {
                 if (random.nextInt(3) > 0) {
                     long startTs = clock;
@@ -164,6 +178,23 @@ final class ShardFixture {
             }
         }
         history.values().removeIf(List::isEmpty);
+    }
+
+    /** Many keys written at one timestamp. */
+    private void makeTransaction() {
+        long startTs = clock;
+        clock += random.nextInt(1, 4);
+        var txn = new Txn(startTs, clock, new TreeMap<>(Arrays::compareUnsigned));
+        int one = random.nextInt(1, 6);
+        history.forEach((key, versions) -> {
+            if (random.nextInt(one) == 0) {
+                byte[] value = randomValue();
+                value = value == null ? new byte[0] : value;
+                versions.addFirst(new Version(txn.startTs, txn.commitTs, value));
+                txn.writes.put(key, value);
+            }
+        });
+        txns.add(txn);
     }
 
     private byte[] randomValue() {
@@ -188,9 +219,18 @@ final class ShardFixture {
         for (int i = 0; i < 1 + l0Files + LEVELS; i++) {
             shares.add(new TreeMap<>(Arrays::compareUnsigned));
         }
+        chooseTransactions();
         history.forEach((key, versions) -> {
             int source = 0;
-            for (Version version : versions) {
+            int pinned = lastInTxnFile(key, versions);
+            for (int i = 0; i < versions.size(); i++) {
+                Version version = versions.get(i);
+                if (i <= pinned) {
+                    if (!isInTxnFile(key, version)) {
+                        shares.getFirst().computeIfAbsent(key, k -> new ArrayList<>()).add(version);
+                    }
+                    continue;
+                }
                 source = random.nextInt(3) == 0 ? random.nextInt(source, shares.size()) : source;
                 if (source == 0 && version.value == null) {
                     source = shares.size() - 1; // rows of memtables are never tombstones
@@ -226,8 +266,100 @@ final class ShardFixture {
                             TableCreate.newBuilder().setID(1).setLevel(1).setCF(1))
                     .addTableCreates(
                             TableCreate.newBuilder().setID(2).setLevel(1).setCF(2));
-            return writeMemData(shares.getFirst(), guard);
+            return writeMemData(shares.getFirst(), writeTxnFiles(guard, arena), guard);
         }
+    }
+
+    /** Leaves the transactions that txn files deliver, without the keys that a tombstone covers: those can't stand in memory above them. */
+    private void chooseTransactions() {
+        txns.removeIf(txn -> random.nextInt(4) == 0);
+        for (Txn txn : txns) {
+            txn.writes.keySet().removeIf(key -> history.get(key).stream()
+                    .anyMatch(version -> version.value == null && version.commitTs > txn.commitTs));
+        }
+        txns.removeIf(txn -> txn.writes.isEmpty());
+    }
+
+    private boolean isInTxnFile(byte[] key, Version version) {
+        return txns.stream().anyMatch(txn -> txn.commitTs == version.commitTs && txn.writes.containsKey(key));
+    }
+
+    private int lastInTxnFile(byte[] key, List<Version> versions) {
+        int last = -1;
+        for (int i = 0; i < versions.size(); i++) {
+            last = isInTxnFile(key, versions.get(i)) ? i : last;
+        }
+        return last;
+    }
+
+    /** Chunks of each transaction, with locks and checks among the writes and foreign writes beyond the bounds. */
+    private TxnFileRefs writeTxnFiles(MemoryGuard guard, NativeArena arena) {
+        var refs = TxnFileRefs.newBuilder();
+        for (Txn txn : txns) {
+            byte[] lower = random.nextBoolean() ? new byte[0] : txn.writes.firstKey();
+            byte[] upper = random.nextBoolean()
+                    ? new byte[0]
+                    : Arrays.copyOf(txn.writes.lastKey(), txn.writes.lastKey().length + 1);
+            var ref = TxnFileRef.newBuilder()
+                    .setStartTs(txn.startTs)
+                    .setVersion(txn.commitTs)
+                    .setUserMeta(ByteString.copyFrom(userMeta(txn.startTs, txn.commitTs)))
+                    .setInnerLowerBound(ByteString.copyFrom(lower))
+                    .setInnerUpperBound(ByteString.copyFrom(upper));
+            var mutations = new TreeMap<byte[], Integer>(Arrays::compareUnsigned); // key to op
+            for (int i = random.nextInt(20); i > 0; i--) {
+                byte[] other = randomKey(random);
+                boolean beyond = Arrays.compareUnsigned(other, lower) < 0
+                        || upper.length > 0 && Arrays.compareUnsigned(other, upper) >= 0;
+                mutations.put(other, beyond ? 0 : random.nextBoolean() ? 2 : 6);
+            }
+            txn.writes.forEach((key, value) ->
+                    mutations.put(key, value.length == 0 ? 1 : random.nextBoolean() ? 0 : 4));
+            int chunks = random.nextInt(1, 4);
+            int perChunk = mutations.size() / chunks + 1;
+            while (!mutations.isEmpty()) {
+                ref.addChunkIds(writeChunk(txn, mutations, perChunk, guard, arena));
+            }
+            refs.addTxnFileRefs(ref);
+        }
+        return refs.build();
+    }
+
+    private long writeChunk(
+            Txn txn, NavigableMap<byte[], Integer> mutations, int most, MemoryGuard guard, NativeArena arena) {
+        long id = nextFileId++;
+        try (var builder = new TxnChunkBuilder(id, random.nextInt(1, 500), fileKey(), guard)) {
+            for (int i = 0; i < most && !mutations.isEmpty(); i++) {
+                var next = mutations.pollFirstEntry();
+                byte[] value = txn.writes.getOrDefault(next.getKey(), new byte[] {9, 9});
+                builder.add(next.getKey(), 0, next.getKey().length, next.getValue(), value, 0, value.length);
+            }
+            SstFile file = builder.finish(arena);
+            store.put(FileKind.TXN_CHUNK, id, file.bytes().toArray(ValueLayout.JAVA_BYTE));
+        }
+        return id;
+    }
+
+    private static byte[] userMeta(long startTs, long commitTs) {
+        byte[] bytes = new byte[17];
+        bytes[0] = 1;
+        MemorySegment.ofArray(bytes).set(Layouts.LE_LONG, 1, startTs);
+        MemorySegment.ofArray(bytes).set(Layouts.LE_LONG, 9, commitTs);
+        return bytes;
+    }
+
+    /** Each file has its own compression, checksum, block size, and version of the key. */
+    private SstOptions tableOptions() {
+        return new SstOptions(
+                random.nextInt(1, 400),
+                CompressionType.values()[random.nextInt(CompressionType.values().length)],
+                3,
+                ChecksumType.values()[random.nextInt(ChecksumType.values().length)],
+                fileKey());
+    }
+
+    private ShardKey fileKey() {
+        return key == null ? null : key.withVersion(random.nextInt(4));
     }
 
     private BlobOptions blobOptions() {
@@ -237,10 +369,10 @@ final class ShardFixture {
                 ChecksumType.values()[random.nextInt(ChecksumType.values().length)],
                 1,
                 random.nextInt(1, 1_000),
-                options.key());
+                fileKey());
     }
 
-    private byte[] writeMemData(NavigableMap<byte[], List<Version>> share, MemoryGuard guard) {
+    private byte[] writeMemData(NavigableMap<byte[], List<Version>> share, TxnFileRefs refs, MemoryGuard guard) {
         try (var writer = new MemDataWriter(guard)) {
             var keys = new ArrayList<>(share.keySet());
             int cut = random.nextInt(keys.size() + 1); // two ranges in the wrong order, the second one twice
@@ -252,7 +384,9 @@ final class ShardFixture {
                     }
                 }
             }
-            return random.nextBoolean() ? writer.copyV1() : writer.copyV2(new byte[0]);
+            return random.nextBoolean() && refs.getTxnFileRefsCount() == 0
+                    ? writer.copyV1()
+                    : writer.copyV2(refs.toByteArray());
         }
     }
 
@@ -265,8 +399,12 @@ final class ShardFixture {
         if (share.isEmpty()) {
             return;
         }
+        if (random.nextInt(3) == 0) {
+            writeSplitL0(share, snapVersion, blobs, guard, arena);
+            return;
+        }
         long id = nextFileId++;
-        try (var builder = new L0Builder(options.withCompression(CompressionType.NONE), id, snapVersion, guard)) {
+        try (var builder = new L0Builder(tableOptions(), id, snapVersion, guard)) {
             addAll(builder.family(ColumnFamily.WRITE), share, blobs);
             byte[] lock = {'P', 4, 'p', 'k', 1, 10};
             for (byte[] key : share.keySet()) {
@@ -282,6 +420,20 @@ final class ShardFixture {
                     .getSnapshotBuilder()
                     .addL0Creates(L0Create.newBuilder().setID(id).setSize((int)
                             file.bytes().byteSize()));
+        }
+    }
+
+    private void writeSplitL0(
+            NavigableMap<byte[], List<Version>> share,
+            long snapVersion,
+            BlobBuilder blobs,
+            MemoryGuard guard,
+            NativeArena arena) {
+        try (var builder = SstBuilder.splitL0(tableOptions(), nextFileId++, snapVersion, guard)) {
+            addAll(builder, share, blobs);
+            SstFile file = builder.finish(arena);
+            put(file);
+            changeSet.getSnapshotBuilder().addL0Creates(L0Create.newBuilder().setID(file.fileId()));
         }
     }
 
@@ -301,7 +453,7 @@ final class ShardFixture {
                 part.put(first.getKey(), first.getValue());
             }
             long id = nextFileId++;
-            try (var builder = new SstBuilder(options, id, false, guard)) {
+            try (var builder = new SstBuilder(tableOptions(), id, false, guard)) {
                 addAll(builder, part, blobs);
                 SstFile file = builder.finish(arena);
                 put(file);
