@@ -227,7 +227,9 @@ final class ShardFixture {
                 Version version = versions.get(i);
                 if (i <= pinned) {
                     if (!isInTxnFile(key, version)) {
-                        shares.getFirst().computeIfAbsent(key, k -> new ArrayList<>()).add(version);
+                        shares.getFirst()
+                                .computeIfAbsent(key, k -> new ArrayList<>())
+                                .add(version);
                     }
                     continue;
                 }
@@ -274,8 +276,10 @@ final class ShardFixture {
     private void chooseTransactions() {
         txns.removeIf(txn -> random.nextInt(4) == 0);
         for (Txn txn : txns) {
-            txn.writes.keySet().removeIf(key -> history.get(key).stream()
-                    .anyMatch(version -> version.value == null && version.commitTs > txn.commitTs));
+            txn.writes
+                    .keySet()
+                    .removeIf(key -> history.get(key).stream()
+                            .anyMatch(version -> version.value == null && version.commitTs > txn.commitTs));
         }
         txns.removeIf(txn -> txn.writes.isEmpty());
     }
@@ -313,8 +317,8 @@ final class ShardFixture {
                         || upper.length > 0 && Arrays.compareUnsigned(other, upper) >= 0;
                 mutations.put(other, beyond ? 0 : random.nextBoolean() ? 2 : 6);
             }
-            txn.writes.forEach((key, value) ->
-                    mutations.put(key, value.length == 0 ? 1 : random.nextBoolean() ? 0 : 4));
+            txn.writes.forEach(
+                    (key, value) -> mutations.put(key, value.length == 0 ? 1 : random.nextBoolean() ? 0 : 4));
             int chunks = random.nextInt(1, 4);
             int perChunk = mutations.size() / chunks + 1;
             while (!mutations.isEmpty()) {

@@ -68,7 +68,9 @@ class SnapshotModelTest {
                 throw new AssertionError("history of seed " + seed, e);
             }
         });
-        assertThat(seen).as("histories with blobs, txn files, encryption, a keyspace").doesNotContain(0);
+        assertThat(seen)
+                .as("histories with blobs, txn files, encryption, a keyspace")
+                .doesNotContain(0);
     }
 
     private void check(long seed, int[] seen) {

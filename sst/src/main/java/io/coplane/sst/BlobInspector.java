@@ -191,7 +191,7 @@ final class BlobInspector {
         long length = 0;
         long at = 0;
         while (at < size) {
-            int token = data.get(Layouts.BYTE, at++) & 0xFF;
+            long token = data.get(Layouts.BYTE, at++) & 0xFF;
             long literals = token >>> 4;
             if (literals == 15) {
                 long more = at;

@@ -91,16 +91,8 @@ final class TableInspector {
     private void walk(long start, long end) {
         describe(start, end);
         long at = footer.propertiesOffset();
-        boolean sound = step(at, () -> section(at, footer.footerOffset(), "properties"))
-                & step(
-                        at,
-                        () -> properties = TableProperties.read(
-                                bytes,
-                                Math.min(at + Formats.CHECKSUM_BYTES, footer.footerOffset()),
-                                footer.footerOffset(),
-                                file,
-                                fileId,
-                                end - start));
+        boolean sound = step(at, () -> section(at, footer.footerOffset(), "properties"));
+        sound = step(at, () -> properties = readProperties(start, end)) && sound;
         if (properties != null) {
             describe(properties);
         }
@@ -119,6 +111,12 @@ final class TableInspector {
         if (step(footer.propertiesOffset(), () -> fileKey[0] = fileKey())) {
             walkBlocks(start, index, oldIndex, fileKey[0]);
         }
+    }
+
+    private TableProperties readProperties(long start, long end) {
+        long to = footer.footerOffset();
+        long from = Math.min(footer.propertiesOffset() + Formats.CHECKSUM_BYTES, to);
+        return TableProperties.read(bytes, from, to, file, fileId, end - start);
     }
 
     private void section(long from, long to, String name) {

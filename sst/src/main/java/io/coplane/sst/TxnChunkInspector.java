@@ -70,10 +70,10 @@ final class TxnChunkInspector {
         if (checksum >= ChecksumType.values().length) {
             problem(at, "unknown checksum type " + checksum);
         }
-        boolean sound = section("blocks", 0, footer.indexOffset(), false)
-                & section("index", footer.indexOffset(), footer.hashIndexOffset(), true)
-                & section("hash index", footer.hashIndexOffset(), footer.propertiesOffset(), true)
-                & section("properties", footer.propertiesOffset(), at, true);
+        visitor.section("blocks", 0, footer.indexOffset());
+        boolean sound = section("index", footer.indexOffset(), footer.hashIndexOffset());
+        sound = section("hash index", footer.hashIndexOffset(), footer.propertiesOffset()) && sound;
+        sound = section("properties", footer.propertiesOffset(), at) && sound;
         visitor.section("footer", at, TxnChunkFooter.BYTES);
         if (sound && step(footer.indexOffset(), () -> reader = TxnChunkReader.open(bytes, chunkId, shardKey))) {
             visitor.property("smallest", reader.smallest());
@@ -84,9 +84,9 @@ final class TxnChunkInspector {
         }
     }
 
-    private boolean section(String name, long from, long to, boolean hasChecksum) {
+    private boolean section(String name, long from, long to) {
         visitor.section(name, from, to - from);
-        return !hasChecksum || step(from, () -> verify(from, to, name));
+        return step(from, () -> verify(from, to, name));
     }
 
     private void verify(long from, long to, String name) {
