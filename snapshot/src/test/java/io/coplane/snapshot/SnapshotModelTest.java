@@ -102,7 +102,7 @@ class SnapshotModelTest {
                 int readsOnce = fixture.store.reads();
                 for (int request = 0; request < 3; request++) {
                     try (Snapshot snapshot = fixture.open(limiter, cache)) {
-                        read(fixture, snapshot, random, READS / 8);
+                        read(fixture, snapshot, random, 5);
                         assertThat(limiter.usedBytes()).isGreaterThanOrEqualTo(cache.usedBytes());
                     }
                 }

@@ -10,6 +10,7 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectKeys;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
@@ -84,7 +85,9 @@ final class ReplayDamageTest {
                 Path file = files.get(random.nextInt(files.size()));
                 var damage = Damage.draw(Files.readAllBytes(file), file.toString(), random);
                 ObjectKeys.File name = ObjectKeys.parse(file.toString()).orElseThrow();
+                MemoryLimiter memory;
                 try (DataPlane plane = plane(new DamagedStore(whole, name, damage.bytes))) {
+                    memory = plane.memory();
                     for (int r = 0; r < REQUESTS_EACH; r++) {
                         Recorded recorded = dataSet.requests()
                                 .get(random.nextInt(dataSet.requests().size()));
@@ -92,9 +95,10 @@ final class ReplayDamageTest {
                         String how = shape + " " + keyspace + " " + file.getFileName() + ": " + damage.what + ": "
                                 + recorded.id();
                         errors += check(comparer, recorded, answer, how) ? 0 : 1;
-                        assertThat(plane.memory().usedBytes()).as(how).isZero();
+                        assertThat(plane.memory().usedBytes()).as(how).isEqualTo(plane.cachedBytes());
                     }
                 }
+                assertThat(memory.usedBytes()).as(damage.what).isZero();
             }
         }
         assertThat(errors).as("damages that were noticed").isPositive();
