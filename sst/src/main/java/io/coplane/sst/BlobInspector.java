@@ -36,7 +36,7 @@ final class BlobInspector {
 
     void inspect() {
         visitor.beginTable("");
-        long footerAt = Math.max(0, bytes.byteSize() - BlobReader.FOOTER_BYTES);
+        long footerAt = Math.max(0, bytes.byteSize() - BlobFooter.BYTES);
         if (step(footerAt, () -> reader = BlobReader.open(bytes, fileId, shardKey))) {
             walk(footerAt);
         }
@@ -65,9 +65,9 @@ final class BlobInspector {
         visitor.section("records", 0, index);
         visitor.section("index", index, reader.propertiesOffset() - index);
         visitor.section("properties", reader.propertiesOffset(), footerAt - reader.propertiesOffset());
-        visitor.section("footer", footerAt, BlobReader.FOOTER_BYTES);
-        visitor.property(BlobReader.SMALLEST, reader.smallest());
-        visitor.property(BlobReader.BIGGEST, reader.biggest());
+        visitor.section("footer", footerAt, BlobFooter.BYTES);
+        visitor.property(BlobFooter.Properties.SMALLEST, reader.smallest());
+        visitor.property(BlobFooter.Properties.BIGGEST, reader.biggest());
         boolean hasIndex = step(index, this::checkIndex);
         walkRecords(hasIndex);
         if (problems == 0 && (int) totalBytes != reader.totalBlobBytes()) {

@@ -36,7 +36,7 @@ public enum RowFileKind {
             if (last == TxnChunkFooter.MAGIC) {
                 return TXN_CHUNK;
             }
-            if (before == BlobReader.MAGIC) {
+            if (before == BlobFooter.MAGIC) {
                 return BLOB;
             }
         }

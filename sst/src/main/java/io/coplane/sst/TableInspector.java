@@ -107,6 +107,9 @@ final class TableInspector {
         if (index == null || oldIndex == null || !sound) {
             return;
         }
+        if (index.hasKeyspaces()) {
+            filter = null; // it is over other keys (sst.md 13)
+        }
         SecretKeySpec[] fileKey = new SecretKeySpec[1];
         if (step(footer.propertiesOffset(), () -> fileKey[0] = fileKey())) {
             walkBlocks(start, index, oldIndex, fileKey[0]);
@@ -207,6 +210,8 @@ final class TableInspector {
     private void walkBlocks(long start, BlockIndex index, BlockIndex oldIndex, SecretKeySpec fileKey) {
         var table = new BlockTable(
                 bytes,
+                null,
+                fileId,
                 file,
                 index,
                 oldIndex,
