@@ -200,7 +200,8 @@ final class ReplayDamageTest {
                 return to <= properties;
             }
             boolean hasSnapVersion = file.endsWith(".sst")
-                    && ByteBuffer.wrap(good).order(ByteOrder.LITTLE_ENDIAN).getInt(size - 2 * Integer.BYTES) == FAMILIES;
+                    && ByteBuffer.wrap(good).order(ByteOrder.LITTLE_ENDIAN).getInt(size - 2 * Integer.BYTES)
+                            == FAMILIES;
             return !hasSnapVersion || to <= size - SNAP_VERSION_BEFORE_END || from >= size - 2 * Integer.BYTES;
         }
     }
