@@ -68,11 +68,11 @@ public record S3Config(
     }
 
     Provider provider() {
-        String host = endpointUri().getHost();
-        if (host.contains("amazonaws.com")) {
+        String text = endpointUri().toString();
+        if (text.contains("amazonaws.com")) {
             return Provider.AWS;
         }
-        return host.contains("aliyuncs.com") ? Provider.ALIBABA : Provider.UNKNOWN;
+        return text.contains("aliyuncs.com") ? Provider.ALIBABA : Provider.UNKNOWN;
     }
 
     /** The endpoint with its scheme. */

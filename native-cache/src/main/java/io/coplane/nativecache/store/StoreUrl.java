@@ -1,8 +1,10 @@
 package io.coplane.nativecache.store;
 
+import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -162,7 +164,7 @@ public final class StoreUrl {
      */
     public ObjectStore open(Map<String, String> environment, int ioThreads) {
         if (directory == null) {
-            throw new CoplaneException(ErrorCode.BAD_CONFIG, "S3 is not built yet: " + this);
+            return S3Store.open(s3(environment), Clock.system(), MemoryGuard.unlimited(), StoreMetrics.NONE);
         }
         if (!Files.isDirectory(directory)) {
             throw bad("no such directory: " + directory);
