@@ -34,6 +34,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,6 +64,8 @@ public final class DataPlane implements AutoCloseable {
     private final BlockCache cache; // or null
     private final TxnChunkManager chunks;
     private final ScheduledFuture<?> chunkSweep;
+    private final ObjectStore store;
+    private final BiFunction<ObjectStore, String, ObjectStore> atSender;
     private final SnapshotBuilder snapshots;
     private final DataPlaneMetrics metrics;
     private final Compactions compactions;
@@ -77,7 +80,10 @@ public final class DataPlane implements AutoCloseable {
             CompactionSettings compaction,
             ObjectStore store,
             Clock clock,
-            PrometheusRegistry registry) {
+            PrometheusRegistry registry,
+            BiFunction<ObjectStore, String, ObjectStore> atSender) {
+        this.store = store;
+        this.atSender = atSender;
         this.config = config;
         this.clock = clock;
         memory = new MemoryLimiter(config.memoryCapBytes());
@@ -112,7 +118,22 @@ public final class DataPlane implements AutoCloseable {
             ObjectStore store,
             Clock clock,
             PrometheusRegistry registry) {
-        return new DataPlane(config, compaction, store, clock, registry);
+        return open(config, compaction, store, clock, registry, (plain, address) -> plain);
+    }
+
+    /**
+     * As the other ones.
+     *
+     * @param atSender the store with a sender's copy of young files before it (snapshot.md 4.8), for a request that names the sender's address
+     */
+    public static DataPlane open(
+            DataPlaneConfig config,
+            CompactionSettings compaction,
+            ObjectStore store,
+            Clock clock,
+            PrometheusRegistry registry,
+            BiFunction<ObjectStore, String, ObjectStore> atSender) {
+        return new DataPlane(config, compaction, store, clock, registry, atSender);
     }
 
     /**
@@ -123,6 +144,7 @@ public final class DataPlane implements AutoCloseable {
      */
     public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
         CopCall work = begin(call.isAbandoned());
+        work.remoteCacheAddress = call.remoteCacheAddress();
         CompletableFuture<Response> response;
         try {
             response = admit(call, work);
@@ -301,7 +323,11 @@ public final class DataPlane implements AutoCloseable {
             MemorySegment memData, MemorySegment snapData, CopCall work, Deadline deadline) {
         work.stage = Stage.SNAPSHOT;
         work.snapshotNanos = clock.nanoTime();
-        return snapshots.build(memData, snapData, deadline);
+        ObjectStore near = work.remoteCacheAddress
+                .map(address -> atSender.apply(store, address))
+                .orElse(store)
+                .within(deadline.nanos());
+        return snapshots.build(memData, snapData, deadline, near);
     }
 
     private Response execute(
@@ -399,6 +425,7 @@ public final class DataPlane implements AutoCloseable {
         private WorkerLimiter.Permit permit;
         private MemoryGuard body;
         private boolean isHandedOn;
+        private Optional<String> remoteCacheAddress = Optional.empty();
         private boolean counted;
 
         private CopCall(long startNanos, BooleanSupplier isAbandoned) {

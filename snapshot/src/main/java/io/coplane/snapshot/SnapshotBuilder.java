@@ -108,9 +108,20 @@ public final class SnapshotBuilder {
      *     DEADLINE, SHUTTING_DOWN, or what loading and opening a file raise; nothing stays allocated then
      */
     public CompletableFuture<Snapshot> build(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
+        return build(memData, snapData, deadline, store);
+    }
+
+    /**
+     * As the other one.
+     *
+     * @param near where this request's files are read, but for txn chunks (snapshot.md 4.7): the builder's own store with a deadline, or with the
+     *     sender's copy before it (4.8). A file that the cache loads for several requests is read through the first one's. Borrowed
+     */
+    public CompletableFuture<Snapshot> build(
+            MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline, ObjectStore near) {
         var result = new CompletableFuture<Snapshot>();
         try {
-            pool.execute(() -> begin(memData, snapData, deadline, result));
+            pool.execute(() -> begin(memData, snapData, deadline, near, result));
         } catch (RejectedExecutionException e) {
             result.completeExceptionally(shuttingDown(e));
         }
@@ -118,7 +129,11 @@ public final class SnapshotBuilder {
     }
 
     private void begin(
-            MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline, CompletableFuture<Snapshot> result) {
+            MemorySegment memData,
+            MemorySegment snapData,
+            DeadlineCheck deadline,
+            ObjectStore near,
+            CompletableFuture<Snapshot> result) {
         SnapshotLoad load;
         try {
             load = open(memData, snapData, deadline);
@@ -126,7 +141,7 @@ public final class SnapshotBuilder {
             result.completeExceptionally(e);
             return;
         }
-        CompletableFuture<Void> ended = load.startReads(store, cache, chunks);
+        CompletableFuture<Void> ended = load.startReads(near, cache, chunks);
         load.rebuildMemTable();
         ended.whenComplete((none, failed) -> {
                     try {

@@ -5,10 +5,11 @@ import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.store.FilePeers;
+import io.coplane.nativecache.store.RemoteCachedStore;
 import io.coplane.proto.metapb.Store;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.config.OwnConfig;
@@ -23,8 +24,6 @@ import io.coplane.worker.pd.PdFileIds;
 import io.coplane.worker.tls.Tls;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -95,15 +94,12 @@ public final class Worker implements AutoCloseable {
 
     private void open(WorkerConfig config, Machine machine) {
         config.dfs().requireBuilt();
-        Path root = Path.of(config.dfs().localDir());
-        if (!Files.isDirectory(root)) {
-            throw new CoplaneException(ErrorCode.BAD_CONFIG, "dfs.local-dir is no directory: value=" + root);
-        }
         OwnConfig own = config.own();
-        DataPlaneConfig planeConfig = besideHeap(config.dataPlane(machine), machine);
-        ObjectStore store = new DirectoryStore(root, config.dfs().prefix(), own.storeThreads());
-        owned.push(store);
         PrometheusRegistry registry = new PrometheusRegistry();
+        OpenStore open = OpenStore.of(config.dfs(), own.storeThreads(), registry);
+        ObjectStore store = open.store();
+        owned.push(store);
+        DataPlaneConfig planeConfig = besideHeap(config.dataPlane(machine), machine, open.nativeBytes());
         ProcessMetrics.register(registry, machine);
         Clock clock = own.fixedClockMicros().isPresent()
                 ? new FixedClock(own.fixedClockMicros().getAsLong())
@@ -114,13 +110,17 @@ public final class Worker implements AutoCloseable {
         owned.push(channels);
         Optional<PdClient> pd = pd(config, channels, clock);
         CompactionSettings compaction = config.compaction(planeConfig);
+        FilePeers peers = new FilePeers(tls.map(Tls::httpClient), clock);
+        owned.push(peers);
+        long ttlMillis = config.copRemoteDfsCacheTtl().toMillis();
         plane = DataPlane.open(
                 planeConfig,
                 pd.map(client -> compaction.withIds(new PdFileIds(client, clock)))
                         .orElse(compaction),
                 store,
                 clock,
-                registry);
+                registry,
+                (plain, address) -> new RemoteCachedStore(plain, peers, address, ttlMillis, clock));
         owned.push(plane);
         HttpLimits limits = new HttpLimits(
                 own.maxBodyBytes(),
@@ -145,7 +145,7 @@ public final class Worker implements AutoCloseable {
                 server.address(),
                 planeConfig.workerThreads(),
                 planeConfig.memoryCapBytes(),
-                root);
+                open.name());
     }
 
     /** PD, or nothing for a worker that stands alone. */
@@ -206,9 +206,9 @@ public final class Worker implements AutoCloseable {
                                 + " is not known")));
     }
 
-    /** The heap is not the limiter's: what the JVM may grow to is kept out of the cap, so that both together fit the machine. */
-    private static DataPlaneConfig besideHeap(DataPlaneConfig config, Machine machine) {
-        long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory();
+    /** The heap and what the store holds of its own are not the limiter's: they are kept out of the cap, so that all together fit the machine. */
+    private static DataPlaneConfig besideHeap(DataPlaneConfig config, Machine machine, long storeBytes) {
+        long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory() - storeBytes;
         if (most <= 0 || config.memoryCapBytes() <= most) {
             return config;
         }

@@ -198,7 +198,7 @@ final class WorkerTest {
     @Test
     void whatCantBeStartedIsSaidAndLeavesNothing() throws Exception {
         assertThatThrownBy(() -> Worker.start(config("dfs.backend = \"s3\""), MACHINE))
-                .hasMessageContaining("S3, which is not built yet");
+                .hasMessageContaining("dfs.s3-bucket");
         WorkerConfig sameAddress =
                 config("addr = \"127.0.0.1:" + worker.address().getPort() + "\"");
         assertThatThrownBy(() -> Worker.start(sameAddress, MACHINE)).hasMessageContaining("can't listen");

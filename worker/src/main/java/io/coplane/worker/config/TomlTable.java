@@ -70,6 +70,15 @@ final class TomlTable {
         return value.textValue();
     }
 
+    /** A text that no error may repeat; empty if it is not there. */
+    String secret(String key) {
+        JsonNode value = node.get(key);
+        if (value != null && !value.isTextual()) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, path + key + " must be a string");
+        }
+        return value == null ? "" : value.textValue();
+    }
+
     boolean flag(String key, boolean fallback) {
         JsonNode value = node.get(key);
         if (value == null) {

@@ -25,6 +25,7 @@ import java.util.Optional;
  * @param dataDir root of local state; empty = none
  * @param copBlockCacheBytes block cache, -1 = 20 % of the memory limit, 0 = none
  * @param copMaxRespBytes size at which a response is closed early; at least 1
+ * @param copRemoteDfsCacheTtl files older than this are not read at the request's sender (ia.md 19)
  * @param copTopnMaxPushdownRows worker.md 8; 0 = off
  * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
  * @param memoryUpperThreshold cap of the memory limiter
@@ -41,6 +42,7 @@ public record WorkerConfig(
         String dataDir,
         long copBlockCacheBytes,
         long copMaxRespBytes,
+        Duration copRemoteDfsCacheTtl,
         long copTopnMaxPushdownRows,
         double threadPoolSizeFactor,
         SizeOrPercent memoryUpperThreshold,
@@ -69,6 +71,7 @@ public record WorkerConfig(
                 root.text("data-dir", ""),
                 root.bytes("cop-block-cache-size", DEFAULT_CACHE, 0, Long.MAX_VALUE / 4),
                 root.bytes("cop-max-resp-size", DataPlaneConfig.DEFAULT_MAX_RESPONSE_BYTES, 1, Integer.MAX_VALUE),
+                root.duration("cop-remote-dfs-cache-ttl", Duration.ofMinutes(10)),
                 root.integer("cop-topn-max-pushdown-rows", 0, 0, Long.MAX_VALUE),
                 root.number("thread-pool-size-factor", 1),
                 root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),

@@ -4,6 +4,8 @@ import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.store.StoreUrl;
 import io.coplane.worker.replay.Corpus.DataSet;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
@@ -54,14 +56,13 @@ public final class ReplayCommand implements Callable<Integer> {
     @Option(names = "--url", description = "A running worker, for example http://127.0.0.1:19000; needs --store.")
     private URI url;
 
-    @Option(names = "--store", description = "With --url: the directory that the worker reads its files from.")
-    private Path storeDirectory;
-
     @Option(
-            names = "--store-prefix",
-            defaultValue = "default",
-            description = "Key prefix in that directory. Default: default.")
-    private String storePrefix;
+            names = "--store",
+            paramLabel = "URL",
+            description =
+                    "Where files are laid and read: DIR, file:DIR?prefix=P or s3://BUCKET/PREFIX?endpoint=E&region=R."
+                            + " With --url it must be the worker's own. Default: a temporary directory.")
+    private String storeUrl;
 
     @Option(names = "--grpc", description = "Through gRPC, with a storage node of our own that hands out the data.")
     private boolean isGrpc;
@@ -99,13 +100,22 @@ public final class ReplayCommand implements Callable<Integer> {
         Map<Shape, ReplayReport> reports = new EnumMap<>(Shape.class);
         shapes.list().forEach(shape -> reports.put(shape, new ReplayReport()));
         if (url != null) {
-            Path directory = storeDirectory == null ? Path.of(".") : storeDirectory;
-            try (DirectoryStore store = new DirectoryStore(directory, storePrefix, IO_THREADS);
+            try (ObjectStore store =
+                            StoreUrl.parse(storeUrl == null ? "." : storeUrl).open(System.getenv(), IO_THREADS);
                     HttpTarget target = new HttpTarget(url, store)) {
                 replay(corpus, names, target, reports);
             }
+        } else if (storeUrl != null) {
+            try (ObjectStore store = StoreUrl.parse(storeUrl).open(System.getenv(), IO_THREADS)) {
+                replayHere(corpus, names, reports, store);
+            }
         } else {
-            replayHere(corpus, names, reports);
+            Path directory = Files.createTempDirectory("coplane-replay");
+            try (ObjectStore store = new DirectoryStore(directory, "", IO_THREADS)) {
+                replayHere(corpus, names, reports, store);
+            } finally {
+                delete(directory);
+            }
         }
         ReplayReport first = reports.values().iterator().next();
         first.print(out, mostExamples);
@@ -123,19 +133,15 @@ public final class ReplayCommand implements Callable<Integer> {
         return reports.values().stream().allMatch(report -> report.notPassed() == 0) ? 0 : 1;
     }
 
-    private void replayHere(Corpus corpus, List<String> names, Map<Shape, ReplayReport> reports)
+    private void replayHere(Corpus corpus, List<String> names, Map<Shape, ReplayReport> reports, ObjectStore store)
             throws IOException, InterruptedException {
-        Path directory = Files.createTempDirectory("coplane-replay");
         int cores = Runtime.getRuntime().availableProcessors();
         DataPlaneConfig config = DataPlaneConfig.defaults(
                         cores, Runtime.getRuntime().maxMemory())
                 .withMasterKey(CorpusLayout.MASTER_KEY);
-        try (DirectoryStore store = new DirectoryStore(directory, "", IO_THREADS);
-                DataPlane plane = DataPlane.open(config, store, recordedClock(), new PrometheusRegistry());
+        try (DataPlane plane = DataPlane.open(config, store, recordedClock(), new PrometheusRegistry());
                 ReplayTarget target = isGrpc ? new GrpcTarget(plane, store) : new InProcessTarget(plane, store)) {
             replay(corpus, names, target, reports);
-        } finally {
-            delete(directory);
         }
     }
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.coplane.engine.DataPlaneConfig;
 import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.store.S3Config;
+import io.coplane.nativecache.store.S3Timing;
+import io.coplane.nativecache.store.Secret;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -18,9 +21,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys, defaults, checks and what overrides what (worker.md 1, 4). */
 final class ConfigLoaderTest {
+    private static final DfsConfig.Bucket NO_BUCKET =
+            new DfsConfig.Bucket("", "", "", "", Secret.NONE, S3Config.DEFAULT_REQUESTS_IN_FLIGHT, S3Timing.DEFAULTS);
+
     private static final Machine MACHINE = new Machine(1000, 4);
 
     @TempDir
@@ -34,7 +41,7 @@ final class ConfigLoaderTest {
         assertThat(config.logFile()).isEmpty();
         assertThat(config.logLevel()).isEmpty();
         assertThat(config.dataDir()).isEmpty();
-        assertThat(config.dfs()).isEqualTo(new DfsConfig("s3", "", "", 5, false));
+        assertThat(config.dfs()).isEqualTo(new DfsConfig("s3", "", "", 5, false, NO_BUCKET));
         assertThat(config.security().isTls()).isFalse();
         assertThat(config.own().fixedClockMicros()).isEmpty();
         assertThat(config.own().headTimeout()).isEqualTo(Duration.ofSeconds(600));
@@ -95,7 +102,7 @@ final class ConfigLoaderTest {
         assertThat(config.logFile()).isEqualTo("w.log");
         assertThat(config.logLevel()).isEqualTo("debug");
         assertThat(config.dataDir()).isEqualTo("d");
-        assertThat(config.dfs()).isEqualTo(new DfsConfig("Local", "p", "files", -3, true));
+        assertThat(config.dfs()).isEqualTo(new DfsConfig("Local", "p", "files", -3, true, NO_BUCKET));
         config.dfs().requireBuilt();
         assertThat(config.own())
                 .isEqualTo(new OwnConfig(
@@ -195,12 +202,68 @@ final class ConfigLoaderTest {
                 .hasMessageContaining("no.pem to load private key");
     }
 
-    @ParameterizedTest
-    @CsvSource({"s3, S3", "gcs, S3", "AZURE, Azure"})
-    void backendsThatAreNotBuiltSaySo(String backend, String name) throws IOException {
-        DfsConfig dfs = load("dfs.backend = \"" + backend + "\"").dfs();
+    @Test
+    void azureIsNotBuilt() throws IOException {
+        DfsConfig dfs = load("dfs.backend = \"AZURE\"").dfs();
 
-        assertThatThrownBy(dfs::requireBuilt).hasMessageContaining(name + ", which is not built yet");
+        assertThatThrownBy(dfs::requireBuilt).hasMessageContaining("Azure, which is not built");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"s3", "gcs", "S3"})
+    void everyOtherWordIsS3(String backend) throws IOException {
+        DfsConfig dfs = load("""
+                [dfs]
+                backend = "%s"
+                prefix = "p"
+                s3-endpoint = "http://minio:9000"
+                s3-bucket = "b"
+                s3-region = "r"
+                s3-key-id = "k"
+                s3-secret-key = "sesame"
+                read-only = true
+                [dfs.conn-options]
+                max-retry-count = 3
+                retry-sleep-interval = "1ms"
+                conn-timeout = "2s"
+                dispatch-timeout = "3s"
+                write-timeout-per-mb = "4ms"
+                read-body-timeout = "5s"
+                keep-alive-duration = "6s"
+                pool-idle-timeout = "7s"
+                """.formatted(backend)).dfs();
+
+        dfs.requireBuilt();
+        assertThat(dfs.s3())
+                .isEqualTo(new S3Config(
+                        "b",
+                        "p",
+                        "http://minio:9000",
+                        "r",
+                        "k",
+                        new Secret("sesame"),
+                        Optional.empty(),
+                        true,
+                        128,
+                        new S3Timing(
+                                3,
+                                Duration.ofMillis(1),
+                                Duration.ofSeconds(2),
+                                Duration.ofSeconds(3),
+                                Duration.ofMillis(4),
+                                Duration.ofSeconds(5),
+                                Duration.ofSeconds(6),
+                                Duration.ofSeconds(7))));
+        assertThat(dfs.toString()).doesNotContain("sesame");
+    }
+
+    @Test
+    void aBucketNeedsItsNameAndASecretIsNotRepeated() {
+        assertThatThrownBy(() -> load("dfs.s3-region = \"r\"").dfs().requireBuilt())
+                .hasMessageContaining("dfs.s3-bucket");
+        assertThatThrownBy(() -> load("dfs.s3-secret-key = 4711"))
+                .hasMessageContaining("dfs.s3-secret-key")
+                .hasMessageNotContaining("4711");
     }
 
     @Test
