@@ -26,6 +26,7 @@ import picocli.CommandLine.IVersionProvider;
             ExplainCommand.class,
             DumpCommand.class,
             VerifyCommand.class,
+            CompactCommand.class,
             WarmUpCommand.class
         })
 public final class CoplaneMain implements Runnable {
