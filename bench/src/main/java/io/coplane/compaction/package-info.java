@@ -1,0 +1,2 @@
+/** Speed of compactions. */
+package io.coplane.compaction;
