@@ -251,10 +251,11 @@ class KernelTwinTest {
             this.sig = sig;
             this.args = args;
             this.returns = type(returns);
-            boolean hasUnit = sig == ScalarFuncSig.TimestampDiff || args.length == 3
-                    && sig.name()
-                            .matches(
-                                    "(Add|Sub)Date(String|Int|Datetime|Duration|Real|Decimal)(String|Int|Real|Decimal).*");
+            boolean hasUnit = sig == ScalarFuncSig.TimestampDiff
+                    || args.length == 3
+                            && sig.name()
+                                    .matches(
+                                            "(Add|Sub)Date(String|Int|Datetime|Duration|Real|Decimal)(String|Int|Real|Decimal).*");
             unit = hasUnit ? VectorLiteral.one("B:\"HOUR\"") : null;
             for (EvalType arg : args) {
                 schema.add(type(arg));
