@@ -9,6 +9,7 @@ import io.coplane.nativecache.cache.CachedBlock;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -74,8 +75,9 @@ public class RocksBenchmark {
     private byte[][] ourValues;
     private byte[] userMeta;
     private int[] lookups;
-    private final ByteBuffer keyBuffer = ByteBuffer.allocateDirect(64);
-    private final ByteBuffer valueBuffer = ByteBuffer.allocateDirect(512);
+    private final Arena buffers = Arena.ofShared();
+    private final ByteBuffer keyBuffer = buffers.allocate(64).asByteBuffer();
+    private final ByteBuffer valueBuffer = buffers.allocate(512).asByteBuffer();
     private final byte[] copied = new byte[512];
 
     private MemoryGuard guard;
@@ -179,6 +181,7 @@ public class RocksBenchmark {
     public void tearDown() throws IOException {
         cached.close();
         uncached.close();
+        buffers.close();
         arena.close();
         file.release();
         cache.close();

@@ -71,11 +71,15 @@ final class FuzzBodies {
             if (!(e.getCause() instanceof CoplaneException typed)) {
                 throw e;
             }
+            requireNothingHeld(limiter);
             throw typed;
-        } finally {
-            if (limiter.usedBytes() != 0) {
-                throw new AssertionError("snapshot is held: bytes=" + limiter.usedBytes());
-            }
+        }
+        requireNothingHeld(limiter);
+    }
+
+    private static void requireNothingHeld(MemoryLimiter limiter) {
+        if (limiter.usedBytes() != 0) {
+            throw new AssertionError("snapshot is held: bytes=" + limiter.usedBytes());
         }
     }
 

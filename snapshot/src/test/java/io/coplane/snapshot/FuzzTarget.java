@@ -19,6 +19,7 @@ import java.util.stream.Stream;
  * A decoder that is fed bytes from outside. Any bytes: the right answer or a typed error, all memory given back; never another exception, a hang
  * or memory beyond the limit.
  */
+@SuppressWarnings("ImmutableEnumChecker") // method references without state
 enum FuzzTarget {
     SST(FuzzFiles::sst, () -> files("sst", ".sst")),
     /** With its checksums made right, or else nothing behind them is ever reached. */

@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 /** Reads rows, keys and single values. */
@@ -200,7 +201,7 @@ final class FuzzValues {
         IndexValueView view =
                 new IndexValueView().wrap(bytes, 0, bytes.length, IndexValueView.indexVersion(bytes, 0, bytes.length));
         if (view.hasCommonHandle()) {
-            Arrays.copyOfRange(bytes, view.commonHandleStart(), view.commonHandleStart() + view.commonHandleLength());
+            Objects.checkFromIndexSize(view.commonHandleStart(), view.commonHandleLength(), bytes.length);
         }
         if (view.hasPartitionId()) {
             view.partitionId();

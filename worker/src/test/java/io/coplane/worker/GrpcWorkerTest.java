@@ -86,7 +86,7 @@ final class GrpcWorkerTest {
     }
 
     @AfterEach
-    void stop() throws InterruptedException {
+    void stop() {
         channels.close();
         if (worker != null) {
             assertThat(worker.memory().usedBytes()).isZero();

@@ -231,7 +231,7 @@ final class ConfigLoaderTest {
                 read-body-timeout = "5s"
                 keep-alive-duration = "6s"
                 pool-idle-timeout = "7s"
-                """.formatted(backend)).dfs();
+                """.replace("%s", backend)).dfs();
 
         dfs.requireBuilt();
         assertThat(dfs.s3())

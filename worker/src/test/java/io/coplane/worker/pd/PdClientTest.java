@@ -38,7 +38,7 @@ final class PdClientTest {
     }
 
     @AfterEach
-    void stop() throws InterruptedException {
+    void stop() {
         if (client != null) {
             client.close();
         }

@@ -91,9 +91,13 @@ public final class PdServer implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         server.shutdownNow();
-        server.awaitTermination(10, TimeUnit.SECONDS);
+        try {
+            server.awaitTermination(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private ResponseHeader header() {

@@ -19,6 +19,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -63,8 +64,13 @@ final class S3ReplayTest {
 
     @Test
     void aWorkerServesFilesOfS3(@TempDir Path folder) throws Exception {
-        Path file = Files.writeString(folder.resolve("coplane.toml"), """
+        Path file = Files.writeString(
+                folder.resolve("coplane.toml"),
+                String.format(
+                        Locale.ROOT,
+                        """
                 addr = "127.0.0.1:0"
+                cop-addr = ""
                 [dfs]
                 prefix = "worker"
                 s3-bucket = "%s"
@@ -74,7 +80,7 @@ final class S3ReplayTest {
                 s3-secret-key = "%s"
                 [coplane]
                 fixed-clock-micros = %d
-                """.formatted(
+                """,
                         S3Server.BUCKET,
                         server.endpoint(),
                         S3Server.KEY_ID,
