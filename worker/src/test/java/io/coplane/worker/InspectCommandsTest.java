@@ -6,6 +6,8 @@ import io.coplane.nativecache.DirectoryStore;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.sst.MetaPack;
+import io.coplane.sst.TinyMetaRecord;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
@@ -16,8 +18,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalInt;
@@ -59,6 +64,44 @@ class InspectCommandsTest {
                     .anyMatch(entry -> entry.contains("\"key\":\"" + line[0] + "\"")
                             && entry.matches(".*\"version\":\"?" + line[1] + "[^0-9].*"));
         }
+    }
+
+    @Test
+    void dumpShowsMetaPartsAndPacksAndVerifyFindsTheirBrokenRecord() throws IOException {
+        GoldenCase golden = plainTables().findFirst().orElseThrow();
+        byte[] table = golden.bytes("table.sst");
+        ByteBuffer fields = ByteBuffer.wrap(table).order(ByteOrder.LITTLE_ENDIAN);
+        int metaOffset = fields.getInt(table.length - 24); // sst.md 3.8: of 28 bytes of footer, the index's offset
+        int propertiesOffset = fields.getInt(table.length - 12);
+        Path meta = Files.write(
+                directory.resolve("000000000000002a.sst.meta"), Arrays.copyOfRange(table, metaOffset, table.length));
+
+        assertThat(run("dump", meta.toString())).isZero();
+        assertThat(out.toString())
+                .contains("file_id=42 file_bytes=" + table.length + " meta_offset=" + metaOffset + " ");
+        assertThat(run("verify", meta.toString())).isZero();
+
+        byte[] broken = Files.readAllBytes(meta);
+        broken[10] ^= 1; // in the index
+        Files.write(meta, broken);
+        assertThat(run("verify", meta.toString())).isEqualTo(1);
+
+        Path pack = directory.resolve("tables.pack");
+        byte[] tiny = Arrays.copyOfRange(table, propertiesOffset, table.length);
+        try (MetaPack written = MetaPack.open(pack)) {
+            written.append(new TinyMetaRecord(42, tiny, new int[0]));
+            written.append(new TinyMetaRecord(43, tiny, new int[0]));
+        }
+        assertThat(run("dump", pack.toString())).isZero();
+        assertThat(out.toString())
+                .contains("kind=meta_pack")
+                .contains("offset=6 file_id=42 file_bytes=" + table.length)
+                .contains("file_id=43 ");
+        assertThat(run("verify", pack.toString())).isZero();
+        byte[] cut = Files.readAllBytes(pack);
+        Files.write(pack, Arrays.copyOf(cut, cut.length - 5));
+        assertThat(run("verify", pack.toString())).isEqualTo(1);
+        assertThat(out.toString()).contains("first_bad_offset=" + (6 + (cut.length - 6) / 2));
     }
 
     @Test

@@ -51,12 +51,18 @@ public final class DumpCommand implements Callable<Integer> {
         Lines lines = new Lines(spec.commandLine().getOut(), options.isJson());
         try (OpenedFile file = OpenedFile.open(place, environment);
                 MemoryGuard guard = MemoryGuard.unlimited()) {
-            RowFileKind kind = options.kind(file);
+            LocalMeta local = options.localMeta(file);
+            RowFileKind kind = local == null ? options.kind(file) : null;
             Map<String, Object> values = new LinkedHashMap<>();
             values.put("name", file.name());
-            values.put("kind", kind.name().toLowerCase(Locale.ROOT));
+            values.put("kind", kind == null ? local.kind() : kind.name().toLowerCase(Locale.ROOT));
             values.put("bytes", file.viewBytes().byteSize());
             lines.print(0, "file", values);
+            if (kind == null) {
+                local.print(lines);
+                lines.flush();
+                return 0;
+            }
             DumpVisitor visitor = new DumpVisitor(lines, kind, keysOnly, limit);
             FileInspector.inspect(
                     file.viewBytes(), kind, options.fileId(file), options.key(environment), guard, visitor);

@@ -55,6 +55,11 @@ final class InspectOptions {
         return found;
     }
 
+    /** A file as what a node keeps beside its tables; null if it is none of those, or another kind was asked for. */
+    LocalMeta localMeta(OpenedFile file) {
+        return kind == null ? LocalMeta.of(file) : null;
+    }
+
     /** The id of a file. */
     long fileId(OpenedFile file) {
         if (fileId == null) {

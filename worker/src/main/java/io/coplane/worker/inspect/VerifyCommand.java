@@ -7,6 +7,8 @@ import io.coplane.sst.FileInspector;
 import io.coplane.sst.RowFileKind;
 import io.coplane.worker.inspect.VerifyVisitor.Problem;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +33,7 @@ import picocli.CommandLine.Spec;
                 "Checks files of the row store: checksums, order, filters, counts, bounds, references between parts."
                         + " Reports the first bad offset of each. Exit status 1 if any is bad.")
 public final class VerifyCommand implements Callable<Integer> {
-    private static final List<String> SUFFIXES = List.of(".sst", ".blob", ".txn");
+    private static final List<String> SUFFIXES = List.of(".sst", ".blob", ".txn", ".sst.meta", ".blob.meta");
 
     @Parameters(
             paramLabel = "FILE|URL|DIR",
@@ -104,6 +106,11 @@ public final class VerifyCommand implements Callable<Integer> {
         Map<String, Object> values = new LinkedHashMap<>();
         try (OpenedFile file = OpenedFile.open(place, environment);
                 MemoryGuard guard = MemoryGuard.unlimited()) {
+            LocalMeta local = options.localMeta(file);
+            if (local != null) {
+                verify(file, local);
+                return;
+            }
             RowFileKind kind = options.kind(file);
             values.put("name", file.name());
             values.put("kind", kind.name().toLowerCase(Locale.ROOT));
@@ -125,6 +132,27 @@ public final class VerifyCommand implements Callable<Integer> {
             details.put("offset", problem.offset());
             details.put("code", problem.code().name());
             details.put("what", problem.what());
+            lines.print(1, "problem", details);
+        }
+    }
+
+    private void verify(OpenedFile file, LocalMeta local) {
+        Map<String, Object> values = new LinkedHashMap<>();
+        values.put("name", file.name());
+        values.put("kind", local.kind());
+        values.put("bytes", file.viewBytes().byteSize());
+        try {
+            values.put("records", local.print(new Lines(new PrintWriter(Writer.nullWriter()), false)));
+            lines.print(0, "good", values);
+        } catch (CoplaneException e) {
+            bad++;
+            values.put("problems", 1);
+            values.put("first_bad_offset", local.badOffset());
+            lines.print(0, "bad", values);
+            Map<String, Object> details = new LinkedHashMap<>();
+            details.put("offset", local.badOffset());
+            details.put("code", e.code().name());
+            details.put("what", e.getMessage());
             lines.print(1, "problem", details);
         }
     }
