@@ -277,8 +277,11 @@ final class VisibleCursor {
     private boolean toVisibleVersion() {
         if (unique) {
             TableCursor only = cursors[onKey[0]];
-            if (Long.compareUnsigned(only.version(), readTs) > 0 && !only.seekVersion(readTs)) {
-                return false;
+            if (Long.compareUnsigned(only.version(), readTs) > 0) {
+                metNewer = true;
+                if (!only.seekVersion(readTs)) {
+                    return false;
+                }
             }
             current = only;
             return (only.meta() & ValueMeta.DELETE) == 0;

@@ -157,7 +157,8 @@ final class CompactionWorkerTest {
     private URI worker(String toml) throws IOException {
         Path file = Files.writeString(
                 folder.resolve("worker-" + workers.size() + ".toml"),
-                "addr = \"127.0.0.1:0\"\n" + toml + "dfs.backend = \"local\"\ndfs.local-dir = \"" + folder + "\"\n");
+                "addr = \"127.0.0.1:0\"\ncop-addr = \"\"\n" + toml + "dfs.backend = \"local\"\ndfs.local-dir = \""
+                        + folder + "\"\n");
         Worker worker =
                 Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), new Machine(64L << 30, 2));
         workers.add(worker);

@@ -95,6 +95,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private final Queue<Object> inbox = new ArrayDeque<>();
     private ChannelHandlerContext context;
     private State state = State.HEAD;
+    private boolean begun;
     private boolean pumping;
 
     /** Read by the data plane's threads. */
@@ -144,7 +145,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
         begin();
     }
 
+    /** Called once, by whatever comes first: a socket is active when it is accepted, and told so a second time. */
     private void begin() {
+        if (begun) {
+            return;
+        }
+        begun = true;
         server.opened(this);
         within(server.limits().headTimeout());
         pump();
