@@ -10,6 +10,8 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.store.StoreUrl;
 import io.coplane.proto.coprocessor.KeyRange;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.enginepb.ChangeSet;
@@ -56,11 +58,11 @@ final class QueryOptions {
     @Option(names = "--number", description = "With --data-set: its recorded request of this number, from 0.")
     private Integer number;
 
-    @Option(names = "--store", description = "Directory that holds the files of a shard; needs --snapshot.")
-    private Path store;
-
-    @Option(names = "--store-prefix", defaultValue = "default", description = "Key prefix in it. Default: default.")
-    private String storePrefix;
+    @Option(
+            names = "--store",
+            description =
+                    "Directory, file:DIR?prefix=P or s3://BUCKET/PREFIX?endpoint=.. with the files of a shard; needs --snapshot.")
+    private String store;
 
     @Option(
             names = "--snapshot",
@@ -124,7 +126,7 @@ final class QueryOptions {
         }
         byte[] bytes = Files.readAllBytes(snapshotFile);
         boolean isBody = bytes.length >= Integer.BYTES && bytes[0] == 1 && bytes[1] == 0 && bytes[2] == 0;
-        try (DirectoryStore files = new DirectoryStore(store, storePrefix, IO_THREADS)) {
+        try (ObjectStore files = StoreUrl.parse(store).open(System.getenv(), IO_THREADS)) {
             if (isBody) {
                 RemoteRequestBody body = RemoteRequestBody.split(MemorySegment.ofArray(bytes));
                 Request sent = requestFile == null && dagFile == null
@@ -142,7 +144,7 @@ final class QueryOptions {
     }
 
     private Coprocessor.Explained run(
-            Request request, DirectoryStore files, RemoteRequestBody body, RegionAccessor regions, Clock clock)
+            Request request, ObjectStore files, RemoteRequestBody body, RegionAccessor regions, Clock clock)
             throws IOException {
         executed = request;
         MemoryLimiter limiter = new MemoryLimiter(Runtime.getRuntime().maxMemory());

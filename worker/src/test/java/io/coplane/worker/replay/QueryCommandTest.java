@@ -131,9 +131,7 @@ final class QueryCommandTest {
 
         String[] place = {
             "--store",
-            files.toString(),
-            "--store-prefix",
-            "",
+            "file:" + files.toString() + "?prefix=" + "",
             "--snapshot",
             folder.resolve("body").toString()
         };
