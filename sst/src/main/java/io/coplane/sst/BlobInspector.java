@@ -1,6 +1,5 @@
 package io.coplane.sst;
 
-import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.FileVisitor.BlockInfo;
@@ -8,7 +7,7 @@ import io.coplane.sst.FileVisitor.EntryInfo;
 import java.lang.foreign.MemorySegment;
 
 /** Walks a blob file (sst.md 7), record by record. Borrows bytes, arena and visitor. One thread. */
-final class BlobInspector {
+final class BlobInspector extends Inspector {
     private static final int INDEX_COUNT_AT = 2 * Integer.BYTES;
     private static final int INDEX_KEYS_AT = INDEX_COUNT_AT + Integer.BYTES;
 
@@ -16,19 +15,17 @@ final class BlobInspector {
     private final long fileId;
     private final String file;
     private final ShardKey shardKey; // null: none
-    private final FileVisitor visitor;
     private final NativeScratch plain;
     private final NativeScratch value;
     private BlobReader reader;
-    private int problems;
     private int indexed; // index entries whose record was met
     private long totalBytes;
 
     BlobInspector(MemorySegment bytes, long fileId, ShardKey shardKey, NativeArena arena, FileVisitor visitor) {
+        super(visitor);
         this.bytes = bytes;
         this.fileId = fileId;
         this.shardKey = shardKey;
-        this.visitor = visitor;
         file = Formats.blobName(fileId);
         plain = new NativeScratch(arena);
         value = new NativeScratch(arena);
@@ -41,17 +38,6 @@ final class BlobInspector {
             walk(footerAt);
         }
         visitor.endTable();
-    }
-
-    private boolean step(long offset, Runnable step) {
-        boolean passed = FileInspector.attempt(visitor, offset, step);
-        problems += passed ? 0 : 1;
-        return passed;
-    }
-
-    private void problem(long offset, String what) {
-        problems++;
-        visitor.problem(ErrorCode.FILE_FORMAT, offset, what);
     }
 
     private void walk(long footerAt) {

@@ -1,6 +1,5 @@
 package io.coplane.sst;
 
-import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.memory.Layouts;
@@ -82,20 +81,6 @@ public final class FileInspector {
         }
         if (!any) {
             visitor.problem(ErrorCode.FILE_FORMAT, 0, "L0 file without a table");
-        }
-    }
-
-    /** Runs a step; what it throws is a problem at an offset. @return whether the step came through */
-    static boolean attempt(FileVisitor visitor, long offset, Runnable step) {
-        try {
-            step.run();
-            return true;
-        } catch (CoplaneException e) {
-            if (e.code() == ErrorCode.MEMORY_LIMIT) {
-                throw e;
-            }
-            visitor.problem(e.code(), offset, e.getMessage());
-            return false;
         }
     }
 }

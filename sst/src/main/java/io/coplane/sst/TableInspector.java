@@ -10,7 +10,7 @@ import java.util.Arrays;
 import javax.crypto.spec.SecretKeySpec;
 
 /** Walks tables of one file (sst.md 3). Borrows bytes, arena and visitor. One thread. */
-final class TableInspector {
+final class TableInspector extends Inspector {
     private static final int FIRST_KEY_BYTES = 256;
 
     private final MemorySegment bytes;
@@ -18,7 +18,6 @@ final class TableInspector {
     private final String file;
     private final ShardKey shardKey; // null: none
     private final NativeArena arena;
-    private final FileVisitor visitor;
     private final BlockLoader loader;
     private final BlockView view = new BlockView();
 
@@ -26,7 +25,6 @@ final class TableInspector {
     private TableProperties properties; // null: broken
     private BinaryFuse8 filter; // null: none, or broken
     private long filterMisses;
-    private int problems;
 
     // what the blocks say, to compare with the properties
     private byte[] key = new byte[FIRST_KEY_BYTES];
@@ -42,11 +40,11 @@ final class TableInspector {
     private byte[] biggest = new byte[0];
 
     TableInspector(MemorySegment bytes, long fileId, ShardKey shardKey, NativeArena arena, FileVisitor visitor) {
+        super(visitor);
         this.bytes = bytes;
         this.fileId = fileId;
         this.shardKey = shardKey;
         this.arena = arena;
-        this.visitor = visitor;
         file = Formats.sstName(fileId);
         loader = new BlockLoader(arena);
     }
@@ -75,17 +73,6 @@ final class TableInspector {
         maxTs = 0;
         smallest = new byte[0];
         biggest = new byte[0];
-    }
-
-    private boolean step(long offset, Runnable step) {
-        boolean passed = FileInspector.attempt(visitor, offset, step);
-        problems += passed ? 0 : 1;
-        return passed;
-    }
-
-    private void problem(long offset, String what) {
-        problems++;
-        visitor.problem(ErrorCode.FILE_FORMAT, offset, what);
     }
 
     private void walk(long start, long end) {

@@ -1,6 +1,5 @@
 package io.coplane.sst;
 
-import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.FileVisitor.BlockInfo;
@@ -9,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /** Walks a txn chunk (snapshot.md 7.1 to 7.5). Borrows bytes, arena and visitor. One thread. */
-final class TxnChunkInspector {
+final class TxnChunkInspector extends Inspector {
     private static final int HASH_ENTRY_BYTES = Long.BYTES + 2 * Short.BYTES;
 
     private final MemorySegment bytes;
@@ -17,10 +16,8 @@ final class TxnChunkInspector {
     private final String file;
     private final ShardKey shardKey; // null: none
     private final NativeArena arena;
-    private final FileVisitor visitor;
     private TxnChunkFooter footer;
     private TxnChunkReader reader;
-    private int problems;
 
     private byte[] lastKey; // null: none yet
     private long keys;
@@ -29,11 +26,11 @@ final class TxnChunkInspector {
     private long hashMisses;
 
     TxnChunkInspector(MemorySegment bytes, long chunkId, ShardKey shardKey, NativeArena arena, FileVisitor visitor) {
+        super(visitor);
         this.bytes = bytes;
         this.chunkId = chunkId;
         this.shardKey = shardKey;
         this.arena = arena;
-        this.visitor = visitor;
         file = Formats.txnName(chunkId);
     }
 
@@ -44,17 +41,6 @@ final class TxnChunkInspector {
             walk();
         }
         visitor.endTable();
-    }
-
-    private boolean step(long offset, Runnable step) {
-        boolean passed = FileInspector.attempt(visitor, offset, step);
-        problems += passed ? 0 : 1;
-        return passed;
-    }
-
-    private void problem(long offset, String what) {
-        problems++;
-        visitor.problem(ErrorCode.FILE_FORMAT, offset, what);
     }
 
     private void walk() {
