@@ -52,11 +52,6 @@ public final class DataPlane implements AutoCloseable {
     private static final long DEFAULT_HANDLE_MILLIS = 60_000;
     private static final int PROTOBUF_NESTING = 1000;
 
-    /** How long a txn chunk is kept after its last use, and how often that is looked at (worker.md 4.7). */
-    private static final long CHUNK_TTL_MINUTES = 10;
-
-    private static final long CHUNK_SWEEP_MINUTES = 1;
-
     private final DataPlaneConfig config;
     private final Clock clock;
     private final MemoryLimiter memory;
@@ -92,10 +87,10 @@ public final class DataPlane implements AutoCloseable {
         pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
         limiter = new WorkerLimiter(config.globalPermits(), config.keyspacePermits(), timer, clock);
         cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory);
-        chunks = new TxnChunkManager(store, memory, pool, clock, TimeUnit.MINUTES.toNanos(CHUNK_TTL_MINUTES));
+        chunks = new TxnChunkManager(store, memory, pool, clock, TimeUnit.MILLISECONDS.toNanos(config.chunkTtlMillis()));
         snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks);
         chunkSweep = timer.scheduleWithFixedDelay(
-                chunks::dropIdle, CHUNK_SWEEP_MINUTES, CHUNK_SWEEP_MINUTES, TimeUnit.MINUTES);
+                chunks::dropIdle, config.chunkSweepMillis(), config.chunkSweepMillis(), TimeUnit.MILLISECONDS);
         metrics = new DataPlaneMetrics(registry, memory, cache);
         compactions = new Compactions(
                 compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));

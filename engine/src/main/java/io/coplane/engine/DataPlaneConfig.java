@@ -2,6 +2,7 @@ package io.coplane.engine;
 
 import io.coplane.nativecache.Require;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How a data plane is cut (worker.md 4).
@@ -16,6 +17,8 @@ import java.util.Objects;
  * @param topnMaxPushdownRows a larger TopN is paged (worker.md 8); 0 = never
  * @param blackList requests that are refused
  * @param masterKey 32 bytes, or empty where no shard is encrypted; not to be modified
+ * @param chunkTtlMillis how long a txn chunk is kept after its last use (worker.md 4.7); at least 0
+ * @param chunkSweepMillis how often that is looked at; 1 ms .. 365 days
  */
 public record DataPlaneConfig(
         int workerThreads,
@@ -26,11 +29,20 @@ public record DataPlaneConfig(
         long maxResponseBytes,
         long topnMaxPushdownRows,
         BlackList blackList,
-        byte[] masterKey) {
+        byte[] masterKey,
+        long chunkTtlMillis,
+        long chunkSweepMillis) {
     /** Default of {@link #maxResponseBytes}. */
     public static final long DEFAULT_MAX_RESPONSE_BYTES = 32L << 20;
 
+    /** Default of {@link #chunkTtlMillis}. */
+    public static final long DEFAULT_CHUNK_TTL_MILLIS = TimeUnit.MINUTES.toMillis(10);
+
+    /** Default of {@link #chunkSweepMillis}. */
+    public static final long DEFAULT_CHUNK_SWEEP_MILLIS = TimeUnit.MINUTES.toMillis(1);
+
     private static final int MASTER_KEY_BYTES = 32;
+    private static final long MOST_MILLIS = TimeUnit.DAYS.toMillis(365);
     /** The reference's cache is 20 % of the memory of which the cap is 80 %. */
     private static final int CACHE_PART = 4;
 
@@ -50,6 +62,8 @@ public record DataPlaneConfig(
             Require.range("masterKey.length", masterKey.length, MASTER_KEY_BYTES, MASTER_KEY_BYTES);
         }
         masterKey = masterKey.clone();
+        Require.range("chunkTtlMillis", chunkTtlMillis, 0, MOST_MILLIS);
+        Require.range("chunkSweepMillis", chunkSweepMillis, 1, MOST_MILLIS);
     }
 
     /** The reference's defaults for a machine of {@code cores} cores, without encryption. */
@@ -63,7 +77,9 @@ public record DataPlaneConfig(
                 DEFAULT_MAX_RESPONSE_BYTES,
                 0,
                 BlackList.NONE,
-                new byte[0]);
+                new byte[0],
+                DEFAULT_CHUNK_TTL_MILLIS,
+                DEFAULT_CHUNK_SWEEP_MILLIS);
     }
 
     /** The same with another cap. */
@@ -77,7 +93,9 @@ public record DataPlaneConfig(
                 maxResponseBytes,
                 topnMaxPushdownRows,
                 blackList,
-                masterKey);
+                masterKey,
+                chunkTtlMillis,
+                chunkSweepMillis);
     }
 
     /** The same with a master key: 32 bytes, copied. */
@@ -91,7 +109,9 @@ public record DataPlaneConfig(
                 maxResponseBytes,
                 topnMaxPushdownRows,
                 blackList,
-                key);
+                key,
+                chunkTtlMillis,
+                chunkSweepMillis);
     }
 
     /** Permits of a concurrency factor (worker.md 10): max(2, floor(cpuQuota x factor)). */

@@ -246,7 +246,9 @@ final class DataPlaneTest {
                 32 << 20,
                 0,
                 blackList,
-                NOTHING);
+                NOTHING,
+                defaults.chunkTtlMillis(),
+                defaults.chunkSweepMillis());
         return DataPlane.open(config, store, Clock.system(), new PrometheusRegistry());
     }
 

@@ -51,6 +51,7 @@ public record WorkerConfig(
         SecurityConfig security,
         DfsConfig dfs,
         LimiterConfig limiter,
+        TxnChunkConfig txnChunks,
         BlackList blackList,
         OwnConfig own) {
     private static final String DEFAULT_ADDR = "0.0.0.0:19000";
@@ -80,6 +81,7 @@ public record WorkerConfig(
                 SecurityConfig.from(root.table("security")),
                 DfsConfig.from(root.table("dfs")),
                 LimiterConfig.from(root.table("worker-limiter")),
+                TxnChunkConfig.from(root.table("txn-chunk-manager")),
                 blackList(root.table("black-list")),
                 OwnConfig.from(root.table("coplane")));
     }
@@ -96,7 +98,9 @@ public record WorkerConfig(
                 copMaxRespBytes,
                 copTopnMaxPushdownRows,
                 blackList,
-                security.masterKey().resolve());
+                security.masterKey().resolve(),
+                txnChunks.gcTtl().toMillis(),
+                txnChunks.gcInterval().toMillis());
     }
 
     /** How a data plane of {@code plane} compacts. */

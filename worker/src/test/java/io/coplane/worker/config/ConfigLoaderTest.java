@@ -53,6 +53,8 @@ final class ConfigLoaderTest {
         assertThat(plane.maxResponseBytes()).isEqualTo(32 << 20);
         assertThat(plane.topnMaxPushdownRows()).isZero();
         assertThat(plane.masterKey()).hasSize(32).containsOnly(1);
+        assertThat(plane.chunkTtlMillis()).isEqualTo(600_000);
+        assertThat(plane.chunkSweepMillis()).isEqualTo(60_000);
     }
 
     @Test
@@ -79,6 +81,9 @@ final class ConfigLoaderTest {
                 [worker-limiter]
                 global-concurrency-factor = 2
                 keyspace-concurrency-factor = 0.1
+                [txn-chunk-manager]
+                gc-interval = "5s"
+                gc-ttl = "0s"
                 [black-list.remote-cop]
                 keyspace-ids = [1, 4294967295]
                 [black-list.checksum]
@@ -126,6 +131,8 @@ final class ConfigLoaderTest {
         assertThat(plane.memoryCapBytes()).isEqualTo(123);
         assertThat(plane.maxResponseBytes()).isEqualTo(1 << 20);
         assertThat(plane.topnMaxPushdownRows()).isEqualTo(100);
+        assertThat(plane.chunkTtlMillis()).isZero();
+        assertThat(plane.chunkSweepMillis()).isEqualTo(5000);
         assertThat(plane.masterKey()).startsWith('a', 'b', 'c', 11, 11).hasSize(32);
         assertThat(plane.blackList().remoteCop()).isEqualTo(Set.of(1, -1));
         assertThat(plane.blackList().analyze()).isEmpty();
@@ -171,6 +178,8 @@ final class ConfigLoaderTest {
                 "dfs.zstd-compression-level = \"high\" | dfs.zstd-compression-level is no signed integer",
                 "worker-limiter.global-concurrency-factor = 256.5 | global concurrency factor must be less than 256",
                 "worker-limiter.keyspace-concurrency-factor = 97.0 | global concurrency factor must be greater than keyspace",
+                "txn-chunk-manager.gc-interval = \"0s\" | txn-chunk-manager.gc-interval is out of bounds",
+                "txn-chunk-manager.gc-ttl = \"366d\" | txn-chunk-manager.gc-ttl is out of bounds",
                 "black-list.analyze.keyspace-ids = [-1] | black-list.analyze.keyspace-ids must be a list of unsigned",
                 "black-list.analyze.keyspace-ids = 1 | black-list.analyze.keyspace-ids must be a list",
                 "coplane.head-timeout = \"5m1h\" | coplane.head-timeout: d, h, m, s, ms, us should occur",
