@@ -74,12 +74,14 @@ public final class SstTable {
                 "| operation | compression | ms | ns an entry | heap bytes an entry | of the reference | of the codec "
                         + "| of RocksDB |");
         to.println("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-        for (String operation : List.of("build", "scan", "scanAgain", "get", "codec", "calibrator")) {
+        for (String operation :
+                List.of("build", "decode", "decodeAgain", "scan", "scanAgain", "get", "codec", "calibrator")) {
             for (String compression : COMPRESSIONS) {
                 double ours = millis.get(operation + " " + compression);
                 double calibrator = millis.get("calibrator " + compression);
                 Double theirs = reference.get((operation.equals("scanAgain") ? "scan" : operation) + " " + compression);
-                boolean decodes = operation.startsWith("scan") && !compression.equals("NONE");
+                boolean decodes =
+                        (operation.startsWith("scan") || operation.startsWith("decode")) && !compression.equals("NONE");
                 line(
                         to,
                         operation,
