@@ -55,6 +55,16 @@ public final class Compactor {
      */
     public CompactionResult compact(
             CompactionRequest request, FileIdAllocator ids, MemoryGuard guard, BooleanSupplier isStopping) {
+        return compact(request, ids, guard, isStopping, new CompactionProgress());
+    }
+
+    /** As the other one. @param progress written to while it runs; of this compaction alone */
+    public CompactionResult compact(
+            CompactionRequest request,
+            FileIdAllocator ids,
+            MemoryGuard guard,
+            BooleanSupplier isStopping,
+            CompactionProgress progress) {
         if (request.compactorVersion() != Admission.COMPACTOR_VERSION) {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT, "invalid compactor_version " + request.compactorVersion());
@@ -68,7 +78,7 @@ public final class Compactor {
         ChangeSet.Builder change =
                 ChangeSet.newBuilder().setShardID(request.shardId()).setShardVer(request.shardVersion());
         try (var job = new Job(
-                config, store, guard, key, ShardBounds.of(request), outputIds, sources(request.type()), isStopping)) {
+                config, store, guard, key, ShardBounds.of(request), outputIds, sources(request.type()), isStopping, progress)) {
             run(request, job, change);
             job.uploads.awaitAll();
             return new CompactionResult(

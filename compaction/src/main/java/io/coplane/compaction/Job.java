@@ -36,6 +36,7 @@ final class Job implements AutoCloseable {
     final OutputIds ids;
     final NativeArena arena;
     final Uploads uploads;
+    final CompactionProgress progress;
     long inputEntries;
     long outputEntries;
     private final StreamedFiles files;
@@ -51,7 +52,8 @@ final class Job implements AutoCloseable {
             ShardBounds bounds,
             OutputIds ids,
             int sources,
-            BooleanSupplier isStopping) {
+            BooleanSupplier isStopping,
+            CompactionProgress progress) {
         this.config = config;
         this.store = store;
         this.guard = guard;
@@ -59,8 +61,9 @@ final class Job implements AutoCloseable {
         this.bounds = bounds;
         this.ids = ids;
         this.isStopping = isStopping;
+        this.progress = progress;
         arena = new NativeArena(guard);
-        uploads = new Uploads(store);
+        uploads = new Uploads(store, progress);
         // a quarter of what was admitted: the rest is for outputs
         long share = guard.admittedBytes() / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
         int pieceBytes = Math.clamp(share, LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
@@ -70,7 +73,7 @@ final class Job implements AutoCloseable {
     /** Opens table files of levels 1 to 3, in the order of the ids. */
     List<SstReader> openTables(long[] fileIds) {
         List<SstReader> tables = await(
-                fileIds, id -> StoreFile.find(store, FileKind.SST, id).thenCompose(file -> files.openSst(file, id)));
+                fileIds, id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openSst(file, id)));
         opened.addAll(tables);
         return tables;
     }
@@ -78,7 +81,7 @@ final class Job implements AutoCloseable {
     /** Opens L0 files, in the order of the ids. */
     List<L0Reader> openL0s(long[] fileIds) {
         List<L0Reader> tables = await(
-                fileIds, id -> StoreFile.find(store, FileKind.SST, id).thenCompose(file -> files.openL0(file, id)));
+                fileIds, id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openL0(file, id)));
         for (L0Reader table : tables) {
             opened.addAll(table.families());
         }

@@ -48,9 +48,9 @@ final class OldBlobs implements AutoCloseable {
 
     /** A blob table has its own key; the reference looked for it under that of tables (compaction.md 9.4). */
     private CompletableFuture<Blob> open(long fileId) {
-        return StoreFile.find(job.store, FileKind.BLOB, fileId)
+        return StoreFile.find(job.store, FileKind.BLOB, fileId, job.progress)
                 .exceptionallyCompose(e -> isMissing(e)
-                        ? StoreFile.find(job.store, FileKind.SST, fileId)
+                        ? StoreFile.find(job.store, FileKind.SST, fileId, job.progress)
                         : CompletableFuture.failedFuture(e))
                 .thenCompose(file -> job.files().openBlob(file, fileId).thenApply(reader -> new Blob(file, reader)));
     }

@@ -20,19 +20,22 @@ final class Uploads implements AutoCloseable {
     private record Upload(CompletableFuture<Void> done, NativeArena arena) {}
 
     private final ObjectStore store;
+    private final CompactionProgress progress;
     private final ArrayDeque<Upload> underWay = new ArrayDeque<>();
     private int files;
     private long bytes;
 
-    Uploads(ObjectStore store) {
+    Uploads(ObjectStore store, CompactionProgress progress) {
         this.store = store;
+        this.progress = progress;
     }
 
     /** Begins an upload; waits for an earlier one if there are many. @param arena owns the file; taken */
     void submit(FileKind kind, SstFile file, NativeArena arena) {
         CompletableFuture<Void> done;
         try {
-            done = store.put(kind, file.fileId(), file.bytes());
+            long length = file.bytes().byteSize();
+            done = store.put(kind, file.fileId(), file.bytes()).thenRun(() -> progress.addOutput(length));
         } catch (RuntimeException e) {
             done = CompletableFuture.failedFuture(e);
         }

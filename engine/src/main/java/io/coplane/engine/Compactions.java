@@ -1,6 +1,7 @@
 package io.coplane.engine;
 
 import io.coplane.compaction.Admission;
+import io.coplane.compaction.CompactionProgress;
 import io.coplane.compaction.CompactionRequest;
 import io.coplane.compaction.CompactionResult;
 import io.coplane.compaction.Compactor;
@@ -20,6 +21,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -60,16 +62,24 @@ final class Compactions implements AutoCloseable {
     /**
      * Answers a request.
      *
-     * @param body       borrowed until the future completes
-     * @param startNanos when the request began to arrive
-     * @param parser     runs what comes before the work; never I/O threads
+     * @param body        borrowed until the future completes
+     * @param startNanos  when the request began to arrive
+     * @param parser      runs what comes before the work; never I/O threads
+     * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops
+     * @param progress    written to while it runs
      * @return the answer; never fails
      */
-    CompletableFuture<CompactAnswer> compact(MemorySegment body, long startNanos, Executor parser) {
+    CompletableFuture<CompactAnswer> compact(
+            MemorySegment body,
+            long startNanos,
+            Executor parser,
+            BooleanSupplier isCancelled,
+            CompactionProgress progress) {
         metrics.started();
         CompletableFuture<CompactAnswer> answer;
         try {
-            answer = CompletableFuture.supplyAsync(() -> admit(body), parser).thenCompose(this::run);
+            answer = CompletableFuture.supplyAsync(() -> admit(body), parser)
+                    .thenCompose(admitted -> run(admitted, isCancelled, progress));
         } catch (RejectedExecutionException e) {
             answer = CompletableFuture.failedFuture(
                     new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed", e));
@@ -132,23 +142,24 @@ final class Compactions implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<CompactAnswer> run(Admitted admitted) {
+    private CompletableFuture<CompactAnswer> run(
+            Admitted admitted, BooleanSupplier isCancelled, CompactionProgress progress) {
         if (admitted.guard() == null) {
             return CompletableFuture.completedFuture(admitted.refusal());
         }
         try {
-            return CompletableFuture.supplyAsync(() -> work(admitted), threads);
+            return CompletableFuture.supplyAsync(() -> work(admitted, isCancelled, progress), threads);
         } catch (RejectedExecutionException e) {
             admitted.guard().close();
             throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed", e);
         }
     }
 
-    private CompactAnswer work(Admitted admitted) {
+    private CompactAnswer work(Admitted admitted, BooleanSupplier isCancelled, CompactionProgress progress) {
         CompactionRequest request = admitted.request();
         long start = clock.nanoTime();
         try (MemoryGuard guard = admitted.guard()) {
-            CompactionResult result = compactor.compact(request, settings.ids(), guard, () -> stopping);
+            CompactionResult result = compactor.compact(request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress);
             LOG.info(
                     "compaction shard={}:{} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} micros={}",
                     Long.toUnsignedString(request.shardId()),

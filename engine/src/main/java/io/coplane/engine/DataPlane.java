@@ -2,6 +2,7 @@ package io.coplane.engine;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
+import io.coplane.compaction.CompactionProgress;
 import io.coplane.cop.Coprocessor;
 import io.coplane.cop.RegionAccessor;
 import io.coplane.engine.ErrorTable.Stage;
@@ -185,7 +186,18 @@ public final class DataPlane implements AutoCloseable {
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<CompactAnswer> compact(MemorySegment body, long startNanos) {
-        return compactions.compact(body, startNanos, pool);
+        return compact(body, startNanos, () -> false, new CompactionProgress());
+    }
+
+    /**
+     * As the other one, watched and stopped by whoever waits for it.
+     *
+     * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops; its files stay, nobody refers to them
+     * @param progress    written to while it runs; may be read from any thread
+     */
+    public CompletableFuture<CompactAnswer> compact(
+            MemorySegment body, long startNanos, BooleanSupplier isCancelled, CompactionProgress progress) {
+        return compactions.compact(body, startNanos, pool, isCancelled, progress);
     }
 
     /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */

@@ -1,0 +1,50 @@
+package io.coplane.compaction;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * How far one compaction is: written by the compaction, read by whoever shows it. Numbers only grow, but not in step with one another. Thread-safe;
+ * one compaction each.
+ */
+public final class CompactionProgress {
+    private final LongAdder inputBytes = new LongAdder();
+    private final LongAdder inputBytesRead = new LongAdder();
+    private final LongAdder outputs = new LongAdder();
+    private final LongAdder outputBytes = new LongAdder();
+
+    /** The progress of a compaction that didn't begin yet. */
+    public CompactionProgress() {}
+
+    void addInput(long bytes) {
+        inputBytes.add(bytes);
+    }
+
+    void addRead(long bytes) {
+        inputBytesRead.add(bytes);
+    }
+
+    void addOutput(long bytes) {
+        outputs.increment();
+        outputBytes.add(bytes);
+    }
+
+    /** Bytes of the input files that were found; 0 until they are opened. */
+    public long inputBytes() {
+        return inputBytes.sum();
+    }
+
+    /** Bytes of inputs read. A little less than all at the end (filters aren't read), or more (a block may be read twice). */
+    public long inputBytesRead() {
+        return inputBytesRead.sum();
+    }
+
+    /** Files stored, the store having said so. */
+    public long outputs() {
+        return outputs.sum();
+    }
+
+    /** Bytes of them. */
+    public long outputBytes() {
+        return outputBytes.sum();
+    }
+}
