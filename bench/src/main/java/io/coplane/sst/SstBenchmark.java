@@ -191,7 +191,7 @@ public class SstBenchmark {
             var loader = new BlockLoader(scratch);
             var view = new BlockView();
             for (int i = 0; i < table.index.count(); i++) {
-                loader.load(table, false, i, view);
+                loader.loadUnordered(table, false, i, view);
                 entries += view.count;
             }
         }

@@ -17,6 +17,7 @@ import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.tipb.DAGRequest;
+import io.coplane.snapshot.KeyspaceKeys;
 import io.coplane.snapshot.PrepareType;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.snapshot.Snapshot;
@@ -29,6 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
@@ -53,6 +55,9 @@ public final class DataPlane implements AutoCloseable {
     private static final long DEFAULT_HANDLE_MILLIS = 60_000;
     private static final int PROTOBUF_NESTING = 1000;
 
+    /** How often idle files are looked for: the shortest time that any of them stays (sst.md 9.1). */
+    private static final long CACHE_SWEEP_SECONDS = 15;
+
     private final DataPlaneConfig config;
     private final Clock clock;
     private final MemoryLimiter memory;
@@ -60,6 +65,7 @@ public final class DataPlane implements AutoCloseable {
     private final BlockCache cache; // or null
     private final TxnChunkManager chunks;
     private final ScheduledFuture<?> chunkSweep;
+    private final ScheduledFuture<?> cacheSweep; // or null
     private final ObjectStore store;
     private final BiFunction<ObjectStore, String, ObjectStore> atSender;
     private final SnapshotBuilder snapshots;
@@ -68,6 +74,7 @@ public final class DataPlane implements AutoCloseable {
     private final ExecutorService pool;
     private final ScheduledThreadPoolExecutor timer;
     private final AtomicInteger inWork = new AtomicInteger();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
 
@@ -87,11 +94,18 @@ public final class DataPlane implements AutoCloseable {
         timer.setRemoveOnCancelPolicy(true);
         pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
         limiter = new WorkerLimiter(config.globalPermits(), config.keyspacePermits(), timer, clock);
-        cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory);
-        chunks = new TxnChunkManager(store, memory, pool, clock, TimeUnit.MILLISECONDS.toNanos(config.chunkTtlMillis()));
-        snapshots = new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks);
+        cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory, clock);
+        chunks =
+                new TxnChunkManager(store, memory, pool, clock, TimeUnit.MILLISECONDS.toNanos(config.chunkTtlMillis()));
+        KeyspaceKeys keys = new KeyspaceKeys(store, memory, pool, clock, config.keyspaceMasterKeys());
+        snapshots =
+                new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks, keys);
         chunkSweep = timer.scheduleWithFixedDelay(
                 chunks::dropIdle, config.chunkSweepMillis(), config.chunkSweepMillis(), TimeUnit.MILLISECONDS);
+        cacheSweep = cache == null
+                ? null
+                : timer.scheduleWithFixedDelay(
+                        this::dropIdle, CACHE_SWEEP_SECONDS, CACHE_SWEEP_SECONDS, TimeUnit.SECONDS);
         metrics = new DataPlaneMetrics(registry, memory, cache);
         compactions = new Compactions(
                 compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));
@@ -231,10 +245,30 @@ public final class DataPlane implements AutoCloseable {
         compactions.close();
         pool.close();
         chunkSweep.cancel(false);
+        if (cacheSweep != null) {
+            cacheSweep.cancel(false);
+        }
         timer.shutdownNow();
         chunks.close();
         if (cache != null) {
             cache.close();
+        }
+    }
+
+    /** On the pool, since it copies files, and never twice at one time. */
+    private void dropIdle() {
+        if (sweeping.compareAndSet(false, true)) {
+            try {
+                pool.execute(() -> {
+                    try {
+                        cache.dropIdle();
+                    } finally {
+                        sweeping.set(false);
+                    }
+                });
+            } catch (RejectedExecutionException e) {
+                LOG.debug("closing: idle files stay", e);
+            }
         }
     }
 

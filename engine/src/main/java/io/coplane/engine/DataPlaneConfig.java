@@ -1,6 +1,9 @@
 package io.coplane.engine;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.Require;
+import io.coplane.snapshot.KeyspaceEncryption.MasterKeys;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
@@ -19,6 +22,7 @@ import java.util.concurrent.TimeUnit;
  * @param masterKey 32 bytes, or empty where no shard is encrypted; not to be modified
  * @param chunkTtlMillis how long a txn chunk is kept after its last use (worker.md 4.7); at least 0
  * @param chunkSweepMillis how often that is looked at; 1 ms .. 365 days
+ * @param keyspaceMasterKeys decrypts the master keys that keyspaces have of their own (worker.md 17.3)
  */
 public record DataPlaneConfig(
         int workerThreads,
@@ -31,7 +35,8 @@ public record DataPlaneConfig(
         BlackList blackList,
         byte[] masterKey,
         long chunkTtlMillis,
-        long chunkSweepMillis) {
+        long chunkSweepMillis,
+        MasterKeys keyspaceMasterKeys) {
     /** Default of {@link #maxResponseBytes}. */
     public static final long DEFAULT_MAX_RESPONSE_BYTES = 32L << 20;
 
@@ -58,6 +63,7 @@ public record DataPlaneConfig(
         Require.range("maxResponseBytes", maxResponseBytes, 1, Integer.MAX_VALUE);
         Require.range("topnMaxPushdownRows", topnMaxPushdownRows, 0, Long.MAX_VALUE);
         Objects.requireNonNull(blackList);
+        Objects.requireNonNull(keyspaceMasterKeys);
         if (masterKey.length != 0) {
             Require.range("masterKey.length", masterKey.length, MASTER_KEY_BYTES, MASTER_KEY_BYTES);
         }
@@ -79,7 +85,12 @@ public record DataPlaneConfig(
                 BlackList.NONE,
                 new byte[0],
                 DEFAULT_CHUNK_TTL_MILLIS,
-                DEFAULT_CHUNK_SWEEP_MILLIS);
+                DEFAULT_CHUNK_SWEEP_MILLIS,
+                DataPlaneConfig::refuse);
+    }
+
+    private static byte[] refuse(String vendor, String keyId, String region, String endpoint, byte[] ciphertext) {
+        throw new CoplaneException(ErrorCode.BAD_ENCRYPTION_KEY, "no key service is configured: vendor=" + vendor);
     }
 
     /** The same with another cap. */
@@ -95,7 +106,8 @@ public record DataPlaneConfig(
                 blackList,
                 masterKey,
                 chunkTtlMillis,
-                chunkSweepMillis);
+                chunkSweepMillis,
+                keyspaceMasterKeys);
     }
 
     /** The same with a master key: 32 bytes, copied. */
@@ -111,7 +123,8 @@ public record DataPlaneConfig(
                 blackList,
                 key,
                 chunkTtlMillis,
-                chunkSweepMillis);
+                chunkSweepMillis,
+                keyspaceMasterKeys);
     }
 
     /** Permits of a concurrency factor (worker.md 10): max(2, floor(cpuQuota x factor)). */

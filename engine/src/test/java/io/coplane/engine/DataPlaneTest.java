@@ -248,7 +248,8 @@ final class DataPlaneTest {
                 blackList,
                 NOTHING,
                 defaults.chunkTtlMillis(),
-                defaults.chunkSweepMillis());
+                defaults.chunkSweepMillis(),
+                defaults.keyspaceMasterKeys());
         return DataPlane.open(config, store, Clock.system(), new PrometheusRegistry());
     }
 

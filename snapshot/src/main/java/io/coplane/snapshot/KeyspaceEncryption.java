@@ -44,31 +44,52 @@ public final class KeyspaceEncryption {
      * @throws CoplaneException FILE_FORMAT if it does not parse, FILE_MISMATCH if it is of another keyspace or another object's content
      */
     public static KeyspaceEncryption parse(MemorySegment object, long fileId, int keyspaceId) {
-        String file = ObjectKeys.fileName(FileKind.ENCRYPTION, fileId);
+        KeyspaceEncryption parsed = parse(object, fileId);
+        if (parsed.keyspaceId != keyspaceId) {
+            throw mismatch(
+                    parsed.meta,
+                    fileId,
+                    "keyspace=" + Integer.toUnsignedString(parsed.keyspaceId) + " expected="
+                            + Integer.toUnsignedString(keyspaceId));
+        }
+        return parsed;
+    }
+
+    /** As the other one, of whichever keyspace the object names. */
+    public static KeyspaceEncryption parse(MemorySegment object, long fileId) {
         EncryptionMeta meta;
         try {
             meta = EncryptionMeta.parseFrom(object.asByteBuffer());
         } catch (InvalidProtocolBufferException e) {
             throw new CoplaneException(
                     ErrorCode.FILE_FORMAT,
-                    "encryption metadata does not parse: " + e.getMessage() + ": file=" + file + " offset=0",
+                    "encryption metadata does not parse: " + e.getMessage() + ": file="
+                            + ObjectKeys.fileName(FileKind.ENCRYPTION, fileId) + " offset=0",
                     e);
         }
-        int named = meta.hasKeyspaceIdentity() ? meta.getKeyspaceIdentity().getKeyspaceId() : meta.getKeyspaceId();
-        if (named != keyspaceId || meta.getCurrent().getFileId() != fileId) {
-            throw new CoplaneException(
-                    ErrorCode.FILE_MISMATCH,
-                    "encryption metadata is of another keyspace or file: keyspace=" + Integer.toUnsignedString(named)
-                            + " expected=" + Integer.toUnsignedString(keyspaceId) + " fileId="
-                            + Long.toUnsignedString(meta.getCurrent().getFileId()) + ": file=" + file
-                            + " offset=0");
+        if (meta.getCurrent().getFileId() != fileId) {
+            throw mismatch(meta, fileId, "another object's content");
         }
+        int keyspaceId = meta.hasKeyspaceIdentity() ? meta.getKeyspaceIdentity().getKeyspaceId() : meta.getKeyspaceId();
         return new KeyspaceEncryption(meta, keyspaceId);
+    }
+
+    private static CoplaneException mismatch(EncryptionMeta meta, long fileId, String what) {
+        return new CoplaneException(
+                ErrorCode.FILE_MISMATCH,
+                "encryption metadata is of another keyspace or file: " + what + " fileId="
+                        + Long.toUnsignedString(meta.getCurrent().getFileId()) + ": file="
+                        + ObjectKeys.fileName(FileKind.ENCRYPTION, fileId) + " offset=0");
     }
 
     /** Of two metadata objects of a keyspace the one that counts: the younger. */
     public static KeyspaceEncryption newer(KeyspaceEncryption left, KeyspaceEncryption right) {
         return Long.compareUnsigned(left.fileId(), right.fileId()) >= 0 ? left : right;
+    }
+
+    /** The keyspace that the metadata is of. */
+    public int keyspaceId() {
+        return keyspaceId;
     }
 
     /** File id of the object. */

@@ -30,6 +30,7 @@ public final class SnapshotBuilder {
     private final PrepareType prepare;
     private final BlockCache cache; // or null
     private final TxnChunkManager chunks;
+    private final KeyspaceKeys keyspaceKeys; // or null
 
     /**
      * A builder that loads L0 files and SSTs.
@@ -88,6 +89,24 @@ public final class SnapshotBuilder {
             PrepareType prepare,
             BlockCache cache,
             TxnChunkManager chunks) {
+        this(store, limiter, pool, masterKey, prepare, cache, chunks, null);
+    }
+
+    /**
+     * As the other ones.
+     *
+     * @param keyspaceKeys where data keys of keyspaces come from; null: files that name one are refused
+     */
+    public SnapshotBuilder(
+            ObjectStore store,
+            MemoryLimiter limiter,
+            Executor pool,
+            byte[] masterKey,
+            PrepareType prepare,
+            BlockCache cache,
+            TxnChunkManager chunks,
+            KeyspaceKeys keyspaceKeys) {
+        this.keyspaceKeys = keyspaceKeys;
         this.chunks = chunks;
         this.store = store;
         this.limiter = limiter;
@@ -159,7 +178,7 @@ public final class SnapshotBuilder {
         ShardFiles shard = ShardFiles.parse(snapData, prepare);
         MemoryGuard guard = admit(memData.byteSize(), shard.estimatedBytes());
         try {
-            ShardKey key = shard.exportedKey() == null ? null : ShardKey.unwrap(masterKey, shard.exportedKey());
+            ShardKey key = shardKey(shard.exportedKey());
             for (ShardFiles.ShardFile file : shard.files()) {
                 if (file.kind() != FileKind.SST && file.kind() != FileKind.BLOB) {
                     throw new CoplaneException(
@@ -170,11 +189,25 @@ public final class SnapshotBuilder {
             }
             MemDataParts parts = MemDataParts.split(memData);
             List<TxnFile> txnFiles = TxnFile.parse(parts.txnFileRefs());
-            return new SnapshotLoad(shard, key, parts.rows(), txnFiles, guard, new NativeArena(guard), deadline);
+            return new SnapshotLoad(
+                    shard, key, keyspace(shard), parts.rows(), txnFiles, guard, new NativeArena(guard), deadline);
         } catch (RuntimeException | OutOfMemoryError e) {
             guard.close();
             throw e;
         }
+    }
+
+    /** The shard's own key. A data key there is one of its keyspace, whose keys are found when a file names one. */
+    private ShardKey shardKey(byte[] exported) {
+        if (exported == null || keyspaceKeys != null && ShardKey.isDataKey(exported)) {
+            return null;
+        }
+        return ShardKey.unwrap(masterKey, exported);
+    }
+
+    private SnapshotLoad.Keyspace keyspace(ShardFiles shard) {
+        int id = Math.max(0, InnerKeys.keyspaceId(shard.outerStart()));
+        return keyspaceKeys == null ? null : new SnapshotLoad.Keyspace(id, keyspaceKeys, pool);
     }
 
     private MemoryGuard admit(long memDataBytes, long estimatedBytes) {

@@ -6,11 +6,13 @@ import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.cache.BlockCache;
+import io.coplane.nativecache.cache.CachedBlock;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.snapshot.ShardFiles.ShardFile;
 import io.coplane.sst.BlobReader;
 import io.coplane.sst.ColumnFamily;
 import io.coplane.sst.L0Reader;
+import io.coplane.sst.MissingDataKeyException;
 import io.coplane.sst.ShardKey;
 import io.coplane.sst.SstReader;
 import java.lang.foreign.MemorySegment;
@@ -20,6 +22,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * One snapshot while its files load (snapshot.md 4.5, 4.6). Owns guard and arena until they go into the snapshot or the load fails; the arena
@@ -31,8 +35,15 @@ final class SnapshotLoad {
     private static final int LEVELS = 3;
     private static final int MAX_ERRORS_NAMED = 16;
 
+    /** Once for keys at all, once more for keys that are newer than those in memory. */
+    private static final int MOST_KEY_LOOKS = 2;
+
     private final ShardFiles shard;
-    private final ShardKey key;
+    private final ShardKey shardKey; // of the first generation, or null
+    private final Keyspace keyspace; // or null
+    private ShardKey keyspaceKey; // of the second generation; null until a file needs it
+    private ShardKey key; // of both
+    private int keyLooks;
     private final MemorySegment rows;
     private final List<TxnFile> txnFiles;
     private final MemoryGuard guard;
@@ -47,7 +58,15 @@ final class SnapshotLoad {
     private Throwable memTableFailure;
 
     /**
-     * @param key null if the shard has none
+     * Where data keys come from, for files that name one (worker.md 17.3).
+     *
+     * @param pool runs what is left to do once they are found
+     */
+    record Keyspace(int id, KeyspaceKeys keys, Executor pool) {}
+
+    /**
+     * @param key null if the shard has none, or only data keys of its keyspace
+     * @param keyspace null: files that need a data key are refused
      * @param rows rows part of {@code mem_data}; borrowed until {@link #rebuildMemTable} returned
      * @param txnFiles newest version first
      * @param guard owned
@@ -56,13 +75,16 @@ final class SnapshotLoad {
     SnapshotLoad(
             ShardFiles shard,
             ShardKey key,
+            Keyspace keyspace,
             MemorySegment rows,
             List<TxnFile> txnFiles,
             MemoryGuard guard,
             NativeArena arena,
             DeadlineCheck deadline) {
         this.shard = shard;
+        this.shardKey = key;
         this.key = key;
+        this.keyspace = keyspace;
         this.rows = rows;
         this.txnFiles = txnFiles;
         this.guard = guard;
@@ -92,13 +114,31 @@ final class SnapshotLoad {
                 return store.read(file.kind(), file.id(), 0, ObjectStore.TO_END, arena)
                         .thenApply(LoadedFile::alone);
             }
-            return cache.file(store, file.kind(), file.id()).thenApply(pin -> {
-                arena.onClose(pin::release);
-                return LoadedFile.cached(pin);
-            });
+            return held(cache.file(store, file.kind(), file.id())).thenCompose(pin -> sections(store, cache, pin));
         } catch (RuntimeException | OutOfMemoryError e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** What an idle file has given back since it was loaded (sst.md 9.1). */
+    private CompletableFuture<LoadedFile> sections(ObjectStore store, BlockCache cache, CachedBlock file) {
+        if (file.isWhole()) {
+            return CompletableFuture.completedFuture(LoadedFile.cached(file, null, null));
+        }
+        return held(cache.indexes(store, file))
+                .thenCombine(
+                        held(cache.filter(store, file)), // waits for both, also if one fails
+                        (indexes, filter) -> LoadedFile.cached(file, indexes, filter));
+    }
+
+    /** Gives the pin back with the arena. */
+    private CompletableFuture<CachedBlock> held(CompletableFuture<CachedBlock> loading) {
+        return loading.thenApply(pin -> {
+            if (pin != null) {
+                arena.onClose(pin::release);
+            }
+            return pin;
+        });
     }
 
     /** Rebuilds the memtable while files load; a failure waits for {@link #finish}. */
@@ -123,13 +163,49 @@ final class SnapshotLoad {
             assemble();
             snapshot = new Snapshot(shard, sources, new Blobs(blobs), guard, arena);
         } catch (RuntimeException | OutOfMemoryError e) {
-            abandon(result, e);
+            if (!needsDataKey(e)) {
+                abandon(result, e);
+                return;
+            }
+            findDataKey(result, e);
             return;
         }
         releaseChunks();
         if (!result.complete(snapshot)) {
             snapshot.close();
         }
+    }
+
+    /** Whether the keyspace's data keys may help: a file names one that is not there. */
+    private boolean needsDataKey(Throwable failure) {
+        return keyspace != null && keyLooks < MOST_KEY_LOOKS && failure instanceof MissingDataKeyException;
+    }
+
+    /** Opens the files once more with data keys that are found, or fails. */
+    private void findDataKey(CompletableFuture<Snapshot> result, Throwable why) {
+        keyLooks++;
+        keyspace.keys()
+                .key(keyspace.id(), keyspaceKey)
+                .whenComplete((found, failure) -> {
+                    try {
+                        keyspace.pool().execute(() -> {
+                            if (failure != null) {
+                                abandon(result, KeyspaceKeys.typed(failure));
+                            } else if (found.equals(keyspaceKey)) {
+                                abandon(result, why);
+                            } else {
+                                keyspaceKey = found;
+                                key = shardKey == null ? found : shardKey.withDataKeys(found);
+                                finish(result);
+                            }
+                        });
+                    } catch (RejectedExecutionException e) {
+                        abandon(
+                                result,
+                                new CoplaneException(ErrorCode.SHUTTING_DOWN, "the pool takes no more work", e));
+                    }
+                })
+                .exceptionally(ignored -> null); // it was looked at
     }
 
     /** Frees everything and fails {@code result}. All reads have ended. */
@@ -195,6 +271,8 @@ final class SnapshotLoad {
 
     /** Newest first: txn files and memtable, L0 files by their own snap version, then levels 1 to 3 (snapshot.md 4.6, 6.4). */
     private void assemble() {
+        blobs.clear(); // of an attempt before the keys were there
+        sources.clear();
         var l0Files = new ArrayList<L0Reader>();
         List<List<SstReader>> levels = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         for (int i = 0; i < files.size(); i++) {
@@ -212,7 +290,7 @@ final class SnapshotLoad {
         }
         for (TxnFile txnFile : txnFiles) { // at equal versions a txn file goes before rows (snapshot.md 6.4)
             deadline.check();
-            sources.addAll(txnFile.load(chunks.join()::get, guard, arena));
+            sources.addAll(txnFile.load(id -> chunks.join().get(id, key), guard, arena));
         }
         sources.addAll(memTable);
         l0Files.sort((left, right) -> Long.compareUnsigned(right.snapVersion(), left.snapVersion()));

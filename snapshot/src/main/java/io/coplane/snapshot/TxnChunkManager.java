@@ -81,7 +81,12 @@ public final class TxnChunkManager implements AutoCloseable {
          * @throws CoplaneException of code FILE_ENCRYPTED if it needs a key and the shard has none
          */
         TxnChunkReader get(long chunkId) {
-            return pinned.get(chunkId).loaded.join().withKey(key);
+            return get(chunkId, key);
+        }
+
+        /** As the other one, with a key that was found since. */
+        TxnChunkReader get(long chunkId, ShardKey found) {
+            return pinned.get(chunkId).loaded.join().withKey(found);
         }
 
         /** Idempotent. */

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Damage that no checksum tells: keys out of order, versions astray. Rows may be wrong then, but every read ends, with rows or a typed error. */
+/** Damage that no checksum tells: other keys, values, versions. Rows may be wrong then, but every read ends, with rows or a typed error. */
 @ExtendWith(NoLeaks.class)
 class UncheckedFilesTest {
     private static final int BUDGET = Boolean.getBoolean("coplane.long") ? 200_000 : 6_000;

@@ -70,6 +70,11 @@ public final class BlobFetcher {
                     from.file(), at, "blob has another length: storedBytes=" + stored + " recorded=" + recorded);
         }
         verify(from, at, bytes, position, stored);
+        long length = Integer.toUnsignedLong(ref.valueBytes());
+        if (from.compression() == CompressionType.NONE ? length != stored : stored == 0 && length != 0) {
+            throw FileErrors.format(
+                    from.file(), at, "blob has another length: valueBytes=" + length + " storedBytes=" + stored);
+        }
         if (stored == 0) {
             return EMPTY;
         }

@@ -1,7 +1,6 @@
 package io.coplane.sst;
 
 import io.coplane.nativecache.CoplaneException;
-import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.memory.Layouts;
 import java.lang.foreign.MemorySegment;
 import javax.crypto.spec.SecretKeySpec;
@@ -38,15 +37,15 @@ public final class BlobReader {
         }
         properties = BlobFooter.Properties.read(bytes, footer.propertiesOffset() - tailAt, at, file);
         if (shardKey == null && properties.encrypted()) {
-            throw FileErrors.of(
-                    ErrorCode.FILE_ENCRYPTED,
+            throw FileErrors.encrypted(
+                    "file is encrypted and the shard has no key",
+                    properties.keyVersion(),
                     file,
-                    footer.propertiesOffset(),
-                    "file is encrypted and the shard has no key: version="
-                            + Integer.toUnsignedString(properties.keyVersion()),
-                    null);
+                    footer.propertiesOffset());
         }
-        key = shardKey == null ? null : shardKey.fileKey(properties.keyVersion());
+        key = shardKey == null
+                ? null
+                : shardKey.fileKey(properties.keyVersion(), properties.encrypted(), file, footer.propertiesOffset());
     }
 
     /**

@@ -40,8 +40,17 @@ final class BlockLoader {
         old.unpin();
     }
 
-    /** Loads a block into a view; the view is valid until the next block of the same kind is loaded. */
+    /** Loads a block into a view and has its order checked; the view is valid until the next block of the same kind is loaded. */
     void load(BlockTable table, boolean isOld, int block, BlockView into) {
+        load(table, isOld, block, into, true);
+    }
+
+    /** As the other one, for whoever checks the order himself. */
+    void loadUnordered(BlockTable table, boolean isOld, int block, BlockView into) {
+        load(table, isOld, block, into, false);
+    }
+
+    private void load(BlockTable table, boolean isOld, int block, BlockView into, boolean ordered) {
         Place place = isOld ? old : main;
         place.unpin();
         try {
@@ -49,6 +58,9 @@ final class BlockLoader {
                 loadCached(table, isOld, block, place, into);
             } else {
                 loadAlone(table, isOld, block, place.body, into);
+            }
+            if (ordered) {
+                table.checkOrder(isOld, block, into);
             }
         } catch (CoplaneException e) {
             boolean broken = e.code() == ErrorCode.FILE_CHECKSUM || e.code() == ErrorCode.FILE_FORMAT;

@@ -3,6 +3,7 @@ package io.coplane.sst;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.cache.CachedBlock;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
@@ -33,10 +34,15 @@ final class BlockTable {
     private final boolean[] verified;
     private final boolean[] oldVerified;
 
+    // Likewise the order of keys, in a block and towards its neighbours; null: of a memtable, which is our own.
+    private final boolean[] ordered;
+    private final boolean[] oldOrdered;
+
     // Blocks wanted before, of tables that keep blocks; a lost race asks once more.
     private final boolean[] touched;
     private final boolean[] oldTouched;
 
+    /** @param isOurs of a table that was made in this process: its order is not checked */
     BlockTable(
             MemorySegment bytes,
             CachedBlock cached,
@@ -50,7 +56,8 @@ final class BlockTable {
             byte[] smallest,
             byte[] biggest,
             long maxTs,
-            BinaryFuse8 filter) {
+            BinaryFuse8 filter,
+            boolean isOurs) {
         this.bytes = bytes;
         this.cached = cached;
         this.fileId = fileId;
@@ -67,6 +74,8 @@ final class BlockTable {
         this.filter = filter;
         this.verified = new boolean[index.count()];
         this.oldVerified = new boolean[oldIndex.count()];
+        this.ordered = isOurs ? null : new boolean[index.count()];
+        this.oldOrdered = isOurs ? null : new boolean[oldIndex.count()];
         this.touched = cached == null ? null : new boolean[index.count()];
         this.oldTouched = cached == null ? null : new boolean[oldIndex.count()];
     }
@@ -110,6 +119,33 @@ final class BlockTable {
 
     void markVerified(boolean old, int block) {
         (old ? oldVerified : verified)[block] = true;
+    }
+
+    /**
+     * Checks, the first time that a block is read, that it begins with the key that the index has of it, that its keys ascend, and that they end before
+     * the next block's and the table's last one (sst.md 3.3 to 3.5).
+     *
+     * @param view on the block
+     * @throws io.coplane.nativecache.CoplaneException of code FILE_FORMAT
+     */
+    void checkOrder(boolean old, int block, BlockView view) {
+        boolean[] done = old ? oldOrdered : ordered;
+        if (done == null || done[block]) {
+            return;
+        }
+        BlockIndex of = old ? oldIndex : index;
+        if (!Arrays.equals(of.copyKey(block), view.copyKey(0))) {
+            throw FileErrors.format(file, of.start(block), "block begins with another key than its index says");
+        }
+        view.checkOrder(old);
+        byte[] last = view.copyKey(view.count - 1);
+        boolean inBounds = block + 1 < of.count()
+                ? Arrays.compareUnsigned(last, of.copyKey(block + 1)) < (old ? 1 : 0)
+                : Arrays.compareUnsigned(last, biggest) <= 0;
+        if (!inBounds || Arrays.compareUnsigned(view.copyKey(0), smallest) < 0) {
+            throw FileErrors.format(file, of.start(block), "keys of a block go beyond its bounds");
+        }
+        done[block] = true;
     }
 
     /** Whether a key lies within the bounds of the table. */

@@ -135,6 +135,57 @@ final class BlockView {
         valueLength = left;
     }
 
+    /**
+     * Checks that keys ascend from entry to entry; of older versions, which repeat their key, versions descend.
+     *
+     * @throws io.coplane.nativecache.CoplaneException of code FILE_FORMAT
+     */
+    void checkOrder(boolean repeatsKeys) {
+        long beforeAt = 0;
+        int beforeLength = 0;
+        for (int i = 0; i < count; i++) {
+            int start = body.get(Layouts.LE_INT, offsetsAt + 4L * i);
+            if (start < 0 || start > entriesLength - LEAST_ENTRY_BYTES) {
+                throw broken(i, "entry is out of bounds");
+            }
+            long at = entriesAt + start + Short.BYTES;
+            int length = body.get(Layouts.LE_SHORT, at - Short.BYTES) & 0xFFFF;
+            if (length > entriesLength - start - LEAST_ENTRY_BYTES) {
+                throw broken(i, "entry is too short for its key");
+            }
+            if (i > 0) {
+                int order = compareSuffixes(beforeAt, beforeLength, at, length);
+                if (order > 0
+                        || order == 0 && !(repeatsKeys && compareVersions(beforeAt, beforeLength, at, length) > 0)) {
+                    throw broken(i, "entry is out of order");
+                }
+            }
+            beforeAt = at;
+            beforeLength = length;
+        }
+    }
+
+    /** Order of two suffixes. What is read beyond a suffix is still its entry. */
+    private int compareSuffixes(long a, int aLength, long b, int bLength) {
+        int shared = Math.min(aLength, bLength);
+        for (int i = 0; i < shared; i += Long.BYTES) {
+            long x = body.get(Layouts.BE_LONG, a + i);
+            long y = body.get(Layouts.BE_LONG, b + i);
+            if (x != y) {
+                int same = i + Long.numberOfLeadingZeros(x ^ y) / Byte.SIZE;
+                return same < shared ? Long.compareUnsigned(x, y) : aLength - bLength;
+            }
+        }
+        return aLength - bLength;
+    }
+
+    /** Order of the versions behind two suffixes. */
+    private int compareVersions(long a, int aLength, long b, int bLength) {
+        return Long.compareUnsigned(
+                body.get(Layouts.LE_LONG, a + aLength + Byte.BYTES),
+                body.get(Layouts.LE_LONG, b + bLength + Byte.BYTES));
+    }
+
     /** Copies the key suffix of the entry read last; {@code key} has {@link #KEY_SLACK_BYTES} more than the key. */
     void copySuffix(byte[] key, int at) {
         int length = suffixLength;
@@ -149,6 +200,15 @@ final class BlockView {
 
     void copyPrefix(byte[] key) {
         MemorySegment.copy(body, Layouts.BYTE, prefixAt, key, 0, prefixLength);
+    }
+
+    /** Key of entry {@code i}. */
+    byte[] copyKey(int i) {
+        read(i);
+        byte[] key = new byte[prefixLength + suffixLength];
+        copyPrefix(key);
+        MemorySegment.copy(body, Layouts.BYTE, suffixAt, key, prefixLength, suffixLength);
+        return key;
     }
 
     /** Order of a key and the key of entry {@code i}, given that the key begins with the block's prefix. */

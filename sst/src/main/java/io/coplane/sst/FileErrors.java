@@ -23,6 +23,15 @@ final class FileErrors {
         return of(ErrorCode.FILE_CHECKSUM, file, offset, what, null);
     }
 
+    /** A file that needs a key and there is none. */
+    static CoplaneException encrypted(String what, int version, String file, long offset) {
+        String message =
+                what + ": version=" + Integer.toUnsignedString(version) + ": file=" + file + " offset=" + offset;
+        return ShardKey.isDataKeyVersion(version)
+                ? new MissingDataKeyException(ErrorCode.FILE_ENCRYPTED, message)
+                : new CoplaneException(ErrorCode.FILE_ENCRYPTED, message);
+    }
+
     static CoplaneException of(ErrorCode code, String file, long offset, String what, Throwable cause) {
         return new CoplaneException(code, what + ": file=" + file + " offset=" + offset, cause);
     }

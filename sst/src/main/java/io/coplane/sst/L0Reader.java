@@ -1,6 +1,7 @@
 package io.coplane.sst;
 
 import io.coplane.nativecache.cache.CachedBlock;
+import io.coplane.nativecache.cache.FileSections;
 import io.coplane.nativecache.memory.Layouts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -80,6 +81,18 @@ public final class L0Reader {
     /** As the other one, of a file in the block cache; the caller holds a pin of it as long as he uses the reader or a cursor. */
     public static L0Reader openWriteOnly(CachedBlock file, long fileId, ShardKey key) {
         return open(file.segment(), file, fileId, key, 1);
+    }
+
+    /** As {@link SstReader#reopen}, of a reader with the write family only. */
+    public L0Reader reopen(CachedBlock file, CachedBlock indexes, CachedBlock filter, ShardKey key) {
+        var write = new SstReader[Formats.CF_COUNT];
+        write[0] = families[0].reopen(file, indexes, filter, 0, key);
+        return new L0Reader(fileId, byteSize, snapVersion, write);
+    }
+
+    /** What a cached file can give back while nobody uses it: of the write family, and what the reader does not read at all. */
+    public FileSections sections() {
+        return families[0].sections(0);
     }
 
     private static L0Reader open(MemorySegment bytes, CachedBlock cached, long fileId, ShardKey key, int wanted) {

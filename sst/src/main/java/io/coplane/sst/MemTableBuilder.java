@@ -162,7 +162,8 @@ public final class MemTableBuilder implements AutoCloseable {
                 smallest,
                 biggest,
                 maxTs,
-                null);
+                null,
+                true);
         var memTable = new MemTable(table, entries, bytes.byteSize());
         main.reset();
         old.reset();

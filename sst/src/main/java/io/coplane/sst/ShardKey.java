@@ -115,7 +115,7 @@ public final class ShardKey {
     }
 
     private static CoplaneException missing(int id, int keyspaceId) {
-        return new CoplaneException(
+        return new MissingDataKeyException(
                 ErrorCode.BAD_ENCRYPTION_KEY,
                 "Data key " + Integer.toUnsignedString(id) + " missing in keyspace "
                         + Integer.toUnsignedString(keyspaceId));
@@ -132,6 +132,16 @@ public final class ShardKey {
             throw new CoplaneException(ErrorCode.BAD_ENCRYPTION_KEY, "empty data key");
         }
         return new ShardKey(text.clone(), version, Map.of(), 0);
+    }
+
+    /** Whether what a file calls its key version names a data key. First generations don't live to have so many versions. */
+    static boolean isDataKeyVersion(int version) {
+        return version >>> GENERATION_SHIFT == 1;
+    }
+
+    /** Whether an exported key is a data key of the second generation: the keys of the keyspace are needed then. */
+    public static boolean isDataKey(byte[] exported) {
+        return exported.length > 0 && exported[0] == DATA_KEY;
     }
 
     /**
@@ -202,12 +212,28 @@ public final class ShardKey {
     }
 
     /**
+     * The AES-256 key of a file.
+     *
+     * @param isNamed whether the file names its version; one that doesn't was written with version 0, or in plain text if there never was a key of the
+     *     first generation
+     * @return null for plain text
+     * @throws CoplaneException as the other one, naming the file
+     */
+    SecretKeySpec fileKey(int ofVersion, boolean isNamed, String file, long offset) {
+        try {
+            return isNamed || text.length > 0 ? fileKey(ofVersion) : null;
+        } catch (MissingDataKeyException e) {
+            throw new MissingDataKeyException(e.code(), e.getMessage() + ": file=" + file + " offset=" + offset);
+        }
+    }
+
+    /**
      * The AES-256 key of files written with a version.
      *
      * @throws CoplaneException of code BAD_ENCRYPTION_KEY if there is none
      */
     SecretKeySpec fileKey(int ofVersion) {
-        if (!dataKeys.isEmpty() && ofVersion >>> GENERATION_SHIFT == 1) {
+        if (isDataKeyVersion(ofVersion)) {
             SecretKeySpec dataKey = dataKeys.get(ofVersion & MAX_DATA_KEY_ID);
             if (dataKey == null) {
                 throw missing(ofVersion & MAX_DATA_KEY_ID, keyspaceId);

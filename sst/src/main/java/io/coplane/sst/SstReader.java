@@ -3,9 +3,11 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.cache.CachedBlock;
+import io.coplane.nativecache.cache.FileSections;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -21,6 +23,11 @@ public final class SstReader {
     private static final int FILTER_LEVEL = 3;
 
     private static final long FILTER_LEAST_ENTRY_BYTES = 96;
+
+    /** How long indexes and filter of an idle file stay; each level below halves it (sst.md 9.1). */
+    private static final long LEVEL_0_INDEX_SECONDS = 480;
+
+    private static final long LEVEL_0_FILTER_SECONDS = 120;
 
     private final long fileId;
     private final SstFooter footer;
@@ -73,26 +80,56 @@ public final class SstReader {
                 file,
                 fileId,
                 end - start);
-        Formats.verifySection(bytes, footer.indexOffset(), footer.oldIndexOffset(), checksum, file, "index");
-        BlockIndex index = BlockIndex.open(
-                bytes,
-                footer.indexOffset() + Formats.CHECKSUM_BYTES,
-                footer.oldIndexOffset(),
-                start,
-                footer.oldDataOffset(),
-                file);
-        if (index.count() == 0) {
-            throw FileErrors.format(file, footer.indexOffset(), "table without blocks");
+        var indexes = new Place(bytes, footer.indexOffset());
+        var filter = new Place(bytes, footer.filterOffset());
+        return make(footer, properties, indexes, filter, bytes, cached, fileId, level, key);
+    }
+
+    /**
+     * The same table over a file of the block cache that has given its indexes and filter back (sst.md 9.1). As {@link #open(CachedBlock, long, int,
+     * ShardKey)}; of this reader, only what it knows of footer and properties is used, so its file may be gone.
+     *
+     * @param file    the blocks; the caller holds pins of all three as long as he uses the reader or a cursor
+     * @param indexes what {@link #sections} calls so
+     * @param filter  the same; null if there is none
+     */
+    public SstReader reopen(CachedBlock file, CachedBlock indexes, CachedBlock filter, int level, ShardKey key) {
+        long filterBytes = filter == null ? 0 : filter.segment().byteSize();
+        if (indexes.segment().byteSize() != footer.filterOffset() - footer.indexOffset()
+                || filterBytes != footer.propertiesOffset() - footer.filterOffset()
+                || file.segment().byteSize() < footer.indexOffset()) {
+            throw new CoplaneException(
+                    ErrorCode.INVARIANT_BROKEN, "parts of a file don't fit: file=" + Formats.sstName(fileId));
         }
-        Formats.verifySection(bytes, footer.oldIndexOffset(), footer.filterOffset(), checksum, file, "old index");
-        BlockIndex oldIndex = BlockIndex.open(
-                bytes,
-                footer.oldIndexOffset() + Formats.CHECKSUM_BYTES,
-                footer.filterOffset(),
-                footer.oldDataOffset(),
-                footer.indexOffset(),
-                file);
-        BinaryFuse8 filter = openFilter(bytes, footer, file);
+        return make(
+                footer,
+                properties,
+                new Place(indexes.segment(), 0),
+                new Place(filter == null ? MemorySegment.NULL : filter.segment(), 0),
+                file.segment(),
+                file,
+                fileId,
+                level,
+                key);
+    }
+
+    /** Where a section begins in some bytes, which have all of it. */
+    private record Place(MemorySegment bytes, long at) {}
+
+    private static SstReader make(
+            SstFooter footer,
+            TableProperties properties,
+            Place indexes,
+            Place filterSection,
+            MemorySegment bytes,
+            CachedBlock cached,
+            long fileId,
+            int level,
+            ShardKey key) {
+        String file = Formats.sstName(fileId);
+        BlockIndex index = openIndex(footer, indexes, file);
+        BlockIndex oldIndex = openOldIndex(footer, indexes, file);
+        BinaryFuse8 filter = openFilter(filterSection, footer, file);
         BlockTable blocks = new BlockTable(
                 bytes,
                 cached,
@@ -101,13 +138,34 @@ public final class SstReader {
                 index,
                 oldIndex,
                 footer.compression(),
-                checksum,
+                footer.checksum(),
                 fileKey(properties, key, file, footer.propertiesOffset()),
                 properties.smallest(),
                 properties.biggest(),
                 properties.maxTs(),
-                asksFilter(properties, level) && !index.hasKeyspaces() ? filter : null);
+                asksFilter(properties, level) && !index.hasKeyspaces() ? filter : null,
+                false);
         return new SstReader(fileId, footer, properties, filter, blocks);
+    }
+
+    private static BlockIndex openIndex(SstFooter footer, Place indexes, String file) {
+        long from = indexes.at;
+        long to = from + footer.oldIndexOffset() - footer.indexOffset();
+        Formats.verifySection(indexes.bytes, from, to, footer.checksum(), file, "index");
+        BlockIndex index = BlockIndex.open(
+                indexes.bytes, from + Formats.CHECKSUM_BYTES, to, footer.tableStart(), footer.oldDataOffset(), file);
+        if (index.count() == 0) {
+            throw FileErrors.format(file, footer.indexOffset(), "table without blocks");
+        }
+        return index;
+    }
+
+    private static BlockIndex openOldIndex(SstFooter footer, Place indexes, String file) {
+        long from = indexes.at + footer.oldIndexOffset() - footer.indexOffset();
+        long to = indexes.at + footer.filterOffset() - footer.indexOffset();
+        Formats.verifySection(indexes.bytes, from, to, footer.checksum(), file, "old index");
+        return BlockIndex.open(
+                indexes.bytes, from + Formats.CHECKSUM_BYTES, to, footer.oldDataOffset(), footer.indexOffset(), file);
     }
 
     /**
@@ -130,36 +188,33 @@ public final class SstReader {
         Formats.verifySection(properties, 0, properties.byteSize(), checksum, file, "properties");
         TableProperties read = TableProperties.read(
                 properties, Formats.CHECKSUM_BYTES, properties.byteSize(), file, fileId, tableBytes);
-        long indexBytes = footer.oldIndexOffset() - footer.indexOffset();
-        Formats.verifySection(indexes, 0, indexBytes, checksum, file, "index");
-        BlockIndex index = BlockIndex.open(
-                indexes, Formats.CHECKSUM_BYTES, indexBytes, footer.tableStart(), footer.oldDataOffset(), file);
-        if (index.count() == 0) {
-            throw FileErrors.format(file, footer.indexOffset(), "table without blocks");
-        }
-        Formats.verifySection(indexes, indexBytes, indexes.byteSize(), checksum, file, "old index");
-        BlockIndex oldIndex = BlockIndex.open(
-                indexes,
-                indexBytes + Formats.CHECKSUM_BYTES,
-                indexes.byteSize(),
-                footer.oldDataOffset(),
-                footer.indexOffset(),
-                file);
+        var place = new Place(indexes, 0);
         BlockTable blocks = new BlockTable(
                 MemorySegment.NULL,
                 null,
                 fileId,
                 file,
-                index,
-                oldIndex,
+                openIndex(footer, place, file),
+                openOldIndex(footer, place, file),
                 footer.compression(),
                 checksum,
                 fileKey(read, key, file, footer.propertiesOffset()),
                 read.smallest(),
                 read.biggest(),
                 read.maxTs(),
-                null);
+                null,
+                false);
         return new SstReader(fileId, footer, read, null, stream.apply(blocks));
+    }
+
+    /** What a cached file can give back while nobody uses it, and when (sst.md 9.1). {@code level}: 0 .. 3 */
+    public FileSections sections(int level) {
+        return new FileSections(
+                footer.indexOffset(),
+                footer.filterOffset(),
+                footer.propertiesOffset(),
+                TimeUnit.SECONDS.toNanos(LEVEL_0_INDEX_SECONDS >> level),
+                TimeUnit.SECONDS.toNanos(LEVEL_0_FILTER_SECONDS >> level));
     }
 
     /** Frees what a streamed table has read; without effect on others. Its cursors are done. */
@@ -169,15 +224,11 @@ public final class SstReader {
 
     private static SecretKeySpec fileKey(TableProperties properties, ShardKey key, String file, long offset) {
         if (key != null) {
-            return key.fileKey(properties.encryptionVersion());
+            return key.fileKey(properties.encryptionVersion(), properties.encrypted(), file, offset);
         }
         if (properties.encrypted()) {
-            throw FileErrors.of(
-                    ErrorCode.FILE_ENCRYPTED,
-                    file,
-                    offset,
-                    "file is encrypted and the shard has no key: version=" + properties.encryptionVersion(),
-                    null);
+            throw FileErrors.encrypted(
+                    "file is encrypted and the shard has no key", properties.encryptionVersion(), file, offset);
         }
         return null;
     }
@@ -190,9 +241,10 @@ public final class SstReader {
                         >= 0;
     }
 
-    private static BinaryFuse8 openFilter(MemorySegment bytes, SstFooter footer, String file) {
-        long from = footer.filterOffset();
-        long to = footer.propertiesOffset();
+    private static BinaryFuse8 openFilter(Place section, SstFooter footer, String file) {
+        MemorySegment bytes = section.bytes;
+        long from = section.at;
+        long to = from + footer.propertiesOffset() - footer.filterOffset();
         if (from == to) {
             return null;
         }

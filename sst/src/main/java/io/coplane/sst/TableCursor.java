@@ -288,12 +288,13 @@ public final class TableCursor {
             throw FileErrors.format(of.file, of.oldIndex.start(b), "no old version of a key that has one");
         }
         old.read(i);
-        if (old.version != main.oldVersion) {
+        if (old.version != main.oldVersion || Long.compareUnsigned(old.version, main.version) >= 0) {
             throw FileErrors.format(
                     of.file,
                     of.oldIndex.start(b),
-                    "another old version than its entry says: entry=" + Long.toUnsignedString(main.oldVersion)
-                            + " found=" + Long.toUnsignedString(old.version));
+                    "another old version than its entry says, or a newer one: entry="
+                            + Long.toUnsignedString(main.oldVersion) + " found=" + Long.toUnsignedString(old.version)
+                            + " newest=" + Long.toUnsignedString(main.version));
         }
         return moveToOld(i);
     }

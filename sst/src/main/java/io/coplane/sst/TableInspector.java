@@ -136,7 +136,8 @@ final class TableInspector extends Inspector {
 
     private SecretKeySpec fileKey() {
         if (shardKey != null) {
-            return shardKey.fileKey(properties.encryptionVersion());
+            return shardKey.fileKey(
+                    properties.encryptionVersion(), properties.encrypted(), file, footer.propertiesOffset());
         }
         if (properties.encrypted()) {
             throw new CoplaneException(
@@ -208,7 +209,8 @@ final class TableInspector extends Inspector {
                 properties.smallest(),
                 properties.biggest(),
                 properties.maxTs(),
-                null);
+                null,
+                false);
         if (index.count() == 0) {
             problem(footer.indexOffset(), "table without blocks");
             return;
@@ -238,7 +240,7 @@ final class TableInspector extends Inspector {
         for (int i = 0; i < index.count(); i++) {
             int block = i;
             long offset = index.start(i);
-            if (step(offset, () -> loader.load(table, old, block, view))) {
+            if (step(offset, () -> loader.loadUnordered(table, old, block, view))) {
                 step(offset, () -> walkBlock(index, block, old));
             }
         }

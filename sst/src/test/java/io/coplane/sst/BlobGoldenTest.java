@@ -29,8 +29,12 @@ class BlobGoldenTest {
     private static final int BLOCK_BYTES_BESIDE = 700;
 
     private static final long TABLE_ID_DISTANCE = 0x10_0000;
-    private static final Set<ErrorCode> EXPECTED =
-            Set.of(ErrorCode.FILE_TRUNCATED, ErrorCode.FILE_CHECKSUM, ErrorCode.FILE_FORMAT, ErrorCode.FILE_ENCRYPTED);
+    private static final Set<ErrorCode> EXPECTED = Set.of(
+            ErrorCode.FILE_TRUNCATED,
+            ErrorCode.FILE_CHECKSUM,
+            ErrorCode.FILE_FORMAT,
+            ErrorCode.FILE_ENCRYPTED,
+            ErrorCode.BAD_ENCRYPTION_KEY);
 
     static Stream<GoldenCase> cases() {
         return TestData.cases("blob");

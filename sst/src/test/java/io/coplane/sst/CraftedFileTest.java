@@ -162,7 +162,7 @@ class CraftedFileTest {
     }
 
     @ParameterizedTest
-    @MethodSource({"blocks", "compressed", "tables"})
+    @MethodSource({"blocks", "compressed", "tables", "orders"})
     void isRefusedByATypedError(Wrong wrong) {
         var table = new CraftedTable();
         wrong.change().accept(table);
@@ -203,11 +203,46 @@ class CraftedFileTest {
         readOrFail(without.build());
     }
 
-    @Test
-    void entriesOutOfOrderEnd() {
-        var table = new CraftedTable();
-        table.main.add(new Block("a", body(B, A, B, B, entry("", 0, 1, 0, ""), entry("zzz", 0, 1, 0, ""), A)));
-        readOrFail(table.build());
+    /** Wrong rows would be the answer: binary search and merging rely on the order. */
+    static Stream<Wrong> orders() {
+        byte[] ab = entry("ab", 0, 5, 0, "");
+        int bits = ValueMeta.HAS_OLD_VERSION;
+        return Stream.of(
+                order("entries out of order", body(A, B, ab)),
+                order("an entry twice", body(A, A)),
+                order("a key behind one that it begins", body(A, ab, A)),
+                order(
+                        "order that only byte 9 tells",
+                        body(A, entry("a23456789", 0, 5, 0, ""), entry("a23456788", 0, 5, 0, ""))),
+                order("another first key than the index has", body(ab)),
+                new Wrong("a block that reaches into the next", table -> {
+                    table.main.add(new Block("a", body(A, B)));
+                    table.main.add(new Block("b", body(B)));
+                }),
+                new Wrong("a key beyond the biggest", table -> {
+                    table.main.add(new Block("a", body(A, B)));
+                    table.biggest = "aa";
+                }),
+                new Wrong("a key before the smallest", table -> {
+                    table.main.add(new Block("a", body(A, B)));
+                    table.smallest = "aa";
+                }),
+                new Wrong("versions that ascend", table -> {
+                    table.main.add(new Block("a", body(entry("a", bits, 5, 3, "1"))));
+                    table.old.add(new Block("a", body(entry("a", 0, 3, 0, ""), entry("a", 0, 4, 0, ""))));
+                }),
+                new Wrong("an older version that is newer", table -> {
+                    table.main.add(new Block("a", body(entry("a", bits, 5, 6, "1"))));
+                    table.old.add(new Block("a", body(entry("a", 0, 6, 0, ""))));
+                }),
+                new Wrong("older keys out of order", table -> {
+                    table.main.add(new Block("a", body(entry("a", bits, 5, 3, "1"), B)));
+                    table.old.add(new Block("b", body(entry("b", 0, 3, 0, ""), entry("a", 0, 3, 0, ""))));
+                }));
+    }
+
+    private static Wrong order(String name, byte[] content) {
+        return new Wrong(name, table -> table.main.add(new Block("a", content)));
     }
 
     @Test
@@ -249,7 +284,10 @@ class CraftedFileTest {
                     new BlobRef(9, 27, 0, 0),
                     new BlobRef(9, 1, 5, 5),
                     new BlobRef(9, Integer.MIN_VALUE, Integer.MIN_VALUE, 5),
-                    new BlobRef(9, 120, 5, 5))) {
+                    new BlobRef(9, 120, 5, 5),
+                    new BlobRef(9, 0, 5, 4),
+                    new BlobRef(9, 0, 5, 0),
+                    new BlobRef(9, 0, 5, -1))) {
                 assertThatThrownBy(() -> fetcher.fetch(blobs, ref))
                         .isInstanceOfSatisfying(
                                 CoplaneException.class,

@@ -136,7 +136,8 @@ class SstVectorsTest {
                     NO_META,
                     NO_META,
                     9,
-                    null);
+                    null,
+                    true);
             var view = new BlockView();
             new BlockLoader(in.arena).load(of, false, 0, view);
 

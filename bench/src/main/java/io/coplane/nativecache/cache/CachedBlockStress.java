@@ -29,7 +29,8 @@ public final class CachedBlockStress {
             var arena = new NativeArena(guard);
             MemorySegment bytes = arena.allocate(Integer.BYTES);
             bytes.set(ValueLayout.JAVA_INT, 0, FRESH);
-            return new CachedBlock(null, new BlockKey(FileKind.SST, 0, 1, 0), new NativeSlot.Alone(arena, bytes), 1);
+            return new CachedBlock(
+                    null, new BlockKey(FileKind.SST, 0, 1, 0), new NativeSlot.Alone(arena, bytes), 1, true);
         }
 
         final void drop() {

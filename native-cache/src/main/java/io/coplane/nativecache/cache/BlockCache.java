@@ -2,6 +2,8 @@ package io.coplane.nativecache.cache;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
+import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
@@ -13,6 +15,7 @@ import io.coplane.nativecache.Require;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,6 +33,10 @@ import java.util.concurrent.atomic.LongAdder;
  * the last release; a request's guard is charged only for what the request holds alone. When the limiter runs out, it asks the cache to give up
  * values before it refuses anybody, so what is cached never costs a request its admission.
  *
+ * <p><b>Idle files:</b> a table's filter and indexes have clocks (sst.md 9.1). {@link #dropIdle}, to be called now and then, gives them back when
+ * nobody used the file for their time; the blocks stay. Who wants the file next asks for {@link #indexes} and {@link #filter}, which are read from
+ * the store alone.
+ *
  * <p>Owns its memory until {@link #close()}, after which nothing may be asked of it; pins that are still held then stay valid. Thread-safe.
  */
 public final class BlockCache implements AutoCloseable {
@@ -39,15 +46,22 @@ public final class BlockCache implements AutoCloseable {
     private static final int EXPECTED_BLOCK_BYTES = 32 << 10;
     private static final int MOST_INITIAL_ENTRIES = 1 << 16;
 
+    /** Pins of a fresh value. */
+    private static final int CACHE_ONLY = 1;
+
+    private static final int CACHE_AND_CALLER = 2;
+
     /** A load shared with a request whose deadline is over is tried again by the others, but not for ever. */
     private static final int MOST_RETRIES = 8;
 
     private final long capacityBytes;
     private final MemoryLimiter limiter;
     private final MemoryGuard guard;
+    private final Clock clock;
     private final Slabs slabs;
     private final Cache<BlockKey, CachedBlock> values;
     private final ConcurrentMap<BlockKey, CompletableFuture<CachedBlock>> loading = new ConcurrentHashMap<>();
+    private final Set<CachedBlock> clocked = ConcurrentHashMap.newKeySet(); // values that may be idle too long
     private final LongAdder hits = new LongAdder();
     private final LongAdder misses = new LongAdder();
     private final LongAdder failures = new LongAdder();
@@ -59,9 +73,15 @@ public final class BlockCache implements AutoCloseable {
      * @param limiter of the process; borrowed, asks this cache to give up memory until it is closed
      */
     public BlockCache(long capacityBytes, MemoryLimiter limiter) {
+        this(capacityBytes, limiter, Clock.system());
+    }
+
+    /** As the other one. {@code clock}: tells how long a file is idle. */
+    public BlockCache(long capacityBytes, MemoryLimiter limiter, Clock clock) {
         Require.range("capacityBytes", capacityBytes, 1, Long.MAX_VALUE);
         this.capacityBytes = capacityBytes;
         this.limiter = limiter;
+        this.clock = clock;
         guard = limiter.acquire(0);
         slabs = new Slabs(guard);
         values = Caffeine.newBuilder()
@@ -71,7 +91,10 @@ public final class BlockCache implements AutoCloseable {
                         (int) Math.min(Integer.MAX_VALUE, OVERHEAD_BYTES + value.chargedBytes()))
                 .executor(Runnable::run) // eviction frees memory at once, on the thread that needed it
                 .removalListener((key, value, cause) -> {
-                    dropped.increment();
+                    if (cause != RemovalCause.REPLACED) { // else by the same file without its sections
+                        dropped.increment();
+                    }
+                    clocked.remove(value);
                     value.release();
                 })
                 .build();
@@ -85,15 +108,56 @@ public final class BlockCache implements AutoCloseable {
     }
 
     /**
-     * A whole file, read from the store unless it is here.
+     * What to read for a value.
+     *
+     * @param idleNanos the value's clock, or {@link CachedBlock#NEVER}
+     */
+    private record Source(ObjectStore store, BlockKey key, long start, long end, long idleNanos) {
+        private CompletableFuture<MemorySegment> read(NativeArena arena) {
+            try {
+                return store.read(key.kind(), key.fileId(), start, end, arena);
+            } catch (RuntimeException | OutOfMemoryError e) {
+                return CompletableFuture.failedFuture(e);
+            }
+        }
+    }
+
+    /**
+     * A whole file, read from the store unless it is here. A file that was idle may lack what {@link #indexes} and {@link #filter} bring back.
      *
      * @return completes with a pin, which the caller releases; fails with what {@link ObjectStore#read} fails with
      */
     public CompletableFuture<CachedBlock> file(ObjectStore store, FileKind kind, long fileId) {
-        return file(store, BlockKey.wholeFile(kind, fileId), 0);
+        BlockKey key = BlockKey.wholeFile(kind, fileId);
+        return load(new Source(store, key, 0, ObjectStore.TO_END, CachedBlock.NEVER), 0);
     }
 
-    private CompletableFuture<CachedBlock> file(ObjectStore store, BlockKey key, int retries) {
+    /**
+     * The indexes of a file that is not whole, exactly; read from the store unless they are here.
+     *
+     * @param file pinned by the caller
+     * @return as {@link #file}
+     */
+    public CompletableFuture<CachedBlock> indexes(ObjectStore store, CachedBlock file) {
+        FileSections sections = file.sections();
+        BlockKey key = file.key().section(BlockKey.INDEXES);
+        return load(
+                new Source(store, key, sections.indexStart(), sections.filterStart(), sections.indexIdleNanos()), 0);
+    }
+
+    /** The filter's section of a file that is not whole, as {@link #indexes}; completes with null if the file has none. */
+    public CompletableFuture<CachedBlock> filter(ObjectStore store, CachedBlock file) {
+        FileSections sections = file.sections();
+        if (sections.filterStart() == sections.filterEnd()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        BlockKey key = file.key().section(BlockKey.FILTER);
+        return load(
+                new Source(store, key, sections.filterStart(), sections.filterEnd(), sections.filterIdleNanos()), 0);
+    }
+
+    private CompletableFuture<CachedBlock> load(Source source, int retries) {
+        BlockKey key = source.key();
         CachedBlock present = pin(key);
         if (present != null) {
             return CompletableFuture.completedFuture(present);
@@ -103,7 +167,7 @@ public final class BlockCache implements AutoCloseable {
         if (theirs != null) {
             hits.increment();
             var joined = new CompletableFuture<CachedBlock>();
-            var _ = theirs.whenComplete((value, failure) -> join(value, failure, joined, store, key, retries));
+            var _ = theirs.whenComplete((value, failure) -> join(value, failure, joined, source, retries));
             return joined;
         }
         present = pinQuietly(key); // another load may have ended between the two look-ups
@@ -114,14 +178,14 @@ public final class BlockCache implements AutoCloseable {
         misses.increment();
         var result = new CompletableFuture<CachedBlock>();
         var arena = new NativeArena(guard);
-        var _ = read(store, key, arena).whenComplete((bytes, failure) -> {
+        var _ = source.read(arena).whenComplete((bytes, failure) -> {
             if (failure != null) {
                 arena.close();
                 fail(key, mine, failure);
                 result.completeExceptionally(failure);
                 return;
             }
-            CachedBlock value = insert(key, new NativeSlot.Alone(arena, bytes), mine);
+            CachedBlock value = insert(source, new NativeSlot.Alone(arena, bytes), mine);
             complete(result, value);
         });
         return result;
@@ -133,22 +197,9 @@ public final class BlockCache implements AutoCloseable {
         }
     }
 
-    private static CompletableFuture<MemorySegment> read(ObjectStore store, BlockKey key, NativeArena arena) {
-        try {
-            return store.read(key.kind(), key.fileId(), 0, ObjectStore.TO_END, arena);
-        } catch (RuntimeException | OutOfMemoryError e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     /** Gives one who waited for another's load his own pin. Runs before that load's pin is given back, if he was early enough. */
     private void join(
-            CachedBlock value,
-            Throwable failure,
-            CompletableFuture<CachedBlock> joined,
-            ObjectStore store,
-            BlockKey key,
-            int retries) {
+            CachedBlock value, Throwable failure, CompletableFuture<CachedBlock> joined, Source source, int retries) {
         if (failure == null && value.tryPin()) {
             complete(joined, value);
             return;
@@ -158,7 +209,7 @@ public final class BlockCache implements AutoCloseable {
             joined.completeExceptionally(cause(failure));
             return;
         }
-        var _ = file(store, key, retries + 1).whenComplete((again, failedAgain) -> {
+        var _ = load(source, retries + 1).whenComplete((again, failedAgain) -> {
             if (failedAgain == null) {
                 complete(joined, again);
             } else {
@@ -246,12 +297,22 @@ public final class BlockCache implements AutoCloseable {
             }
             throw e;
         }
-        return insert(key, slot, mine);
+        return insert(new CachedBlock(this, key, slot, CACHE_AND_CALLER, true), mine);
     }
 
-    /** Puts a loaded value in. @return with a pin for the caller */
-    private CachedBlock insert(BlockKey key, NativeSlot slot, CompletableFuture<CachedBlock> mine) {
-        var value = new CachedBlock(this, key, slot, 2); // the cache's pin and the caller's
+    private CachedBlock insert(Source source, NativeSlot slot, CompletableFuture<CachedBlock> mine) {
+        var value = new CachedBlock(this, source.key(), slot, CACHE_AND_CALLER, true);
+        value.startClock(source.idleNanos(), nanoTime());
+        insert(value, mine);
+        if (source.idleNanos() != CachedBlock.NEVER) {
+            watch(value);
+        }
+        return value;
+    }
+
+    /** Puts a loaded value in, with a pin for the caller. */
+    private CachedBlock insert(CachedBlock value, CompletableFuture<CachedBlock> mine) {
+        BlockKey key = value.key();
         if (closed.get()) {
             value.release(); // nobody would ever drop it
         } else {
@@ -278,6 +339,79 @@ public final class BlockCache implements AutoCloseable {
 
     void remove(BlockKey key, CachedBlock value) {
         values.asMap().remove(key, value);
+    }
+
+    long nanoTime() {
+        return clock.nanoTime();
+    }
+
+    /** Has {@link #dropIdle} look at a value, as long as it is in the cache. */
+    void watch(CachedBlock value) {
+        clocked.add(value);
+        if (values.asMap().get(value.key()) != value) {
+            clocked.remove(value); // dropped before it was added
+        }
+    }
+
+    /**
+     * Gives filters and indexes back whose files nobody used for their time (sst.md 9.1). Of a file that is whole, the blocks are copied for that;
+     * if the limiter has no room for the copy without somebody else's giving way, the file stays as it is until the next call. For one thread
+     * at a time.
+     */
+    public void dropIdle() {
+        long now = nanoTime();
+        for (CachedBlock value : clocked) {
+            if (!value.isOver(now)) {
+                continue;
+            }
+            if (value.sections() != null) {
+                shrink(value, now);
+            } else {
+                values.asMap().remove(value.key(), value);
+            }
+        }
+    }
+
+    /** Puts a file's blocks in its place, and its indexes beside them unless their time is over too. */
+    private void shrink(CachedBlock whole, long now) {
+        FileSections sections = whole.sections();
+        long bytes = sections.filterStart();
+        if (closed.get() || limiter.capBytes() - limiter.usedBytes() < bytes || !whole.tryPin()) {
+            return;
+        }
+        long usedNanos = whole.usedNanos();
+        try {
+            if (now - usedNanos < sections.indexIdleNanos()) {
+                BlockKey key = whole.key().section(BlockKey.INDEXES);
+                NativeSlot copy = copy(whole, sections.indexStart(), sections.filterStart());
+                var indexes = new CachedBlock(this, key, copy, CACHE_ONLY, true);
+                indexes.startClock(sections.indexIdleNanos(), usedNanos);
+                values.put(key, indexes);
+                watch(indexes);
+            }
+            NativeSlot copy = copy(whole, 0, sections.indexStart());
+            var blocks = new CachedBlock(this, whole.key(), copy, CACHE_ONLY, false);
+            blocks.inherit(whole);
+            if (!values.asMap().replace(whole.key(), whole, blocks)) {
+                blocks.release(); // the file was dropped
+            }
+        } catch (MemoryLimitException | OutOfMemoryError e) {
+            return; // somebody was faster: it stays as it is until the next call
+        } finally {
+            whole.unpin();
+        }
+    }
+
+    private NativeSlot copy(CachedBlock whole, long from, long to) {
+        var arena = new NativeArena(guard);
+        try {
+            MemorySegment bytes = arena.allocate(to - from);
+            MemorySegment.copy(whole.segment(), from, bytes, 0, to - from);
+            return new NativeSlot.Alone(arena, bytes);
+        } catch (RuntimeException | OutOfMemoryError e) {
+            arena.close();
+            throw e;
+        }
     }
 
     /** Drops the least useful values until the limiter could have {@code bytes} more, or all are gone. */

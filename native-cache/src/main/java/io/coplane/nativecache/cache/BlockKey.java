@@ -17,8 +17,18 @@ public record BlockKey(FileKind kind, long keyTag, long fileId, long offset) {
     /** Offset that stands for a file's stored bytes, all of them. */
     static final long WHOLE_FILE = -1;
 
+    /** Offsets that stand for a file's indexes and its filter, of a file that gave them back and got them anew. */
+    static final long INDEXES = -2;
+
+    static final long FILTER = -3;
+
     static BlockKey wholeFile(FileKind kind, long fileId) {
         return new BlockKey(kind, 0, fileId, WHOLE_FILE);
+    }
+
+    /** Names a section of the same file. */
+    BlockKey section(long standsFor) {
+        return new BlockKey(kind, 0, fileId, standsFor);
     }
 
     @Override

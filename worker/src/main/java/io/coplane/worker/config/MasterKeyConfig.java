@@ -14,6 +14,7 @@ import java.util.Locale;
  * @param cipherText base64
  */
 public record MasterKeyConfig(String vendor, String keyId, String cipherText, String region, String endpoint) {
+    private static final String TEST_VENDOR = "test";
     private static final int KEY_BYTES = 32;
     private static final byte TEST_FILLER = 11;
     private static final byte FIXED_KEY_BYTE = 1;
@@ -38,7 +39,7 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
             case "aws", "aliyun" ->
                 throw new CoplaneException(
                         ErrorCode.BAD_CONFIG, "security.master-key.vendor is not built yet: value=" + vendor);
-            case "test" -> {
+            case TEST_VENDOR -> {
                 Arrays.fill(key, TEST_FILLER);
                 byte[] id = keyId.getBytes(StandardCharsets.UTF_8);
                 System.arraycopy(id, 0, key, 0, Math.min(id.length, KEY_BYTES));
@@ -46,6 +47,20 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
             default -> Arrays.fill(key, FIXED_KEY_BYTE); // the reference takes every other word, and none, so
         }
         return key;
+    }
+
+    /**
+     * The master key that a keyspace has of its own (worker.md 17.3). Unlike at the start, an unknown vendor is none: the fixed key would make rubbish of
+     * what it does not fit.
+     *
+     * @throws CoplaneException BAD_ENCRYPTION_KEY for every vendor but {@code test}: key services are not built yet
+     */
+    public static byte[] ofKeyspace(String vendor, String keyId, String region, String endpoint, byte[] cipherText) {
+        if (!vendor.equalsIgnoreCase(TEST_VENDOR)) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_ENCRYPTION_KEY, "key service of a keyspace is not built yet: vendor=" + vendor);
+        }
+        return new MasterKeyConfig(vendor, keyId, "", region, endpoint).resolve();
     }
 
     /** Without the ciphertext: configurations are logged. */

@@ -100,7 +100,8 @@ public record WorkerConfig(
                 blackList,
                 security.masterKey().resolve(),
                 txnChunks.gcTtl().toMillis(),
-                txnChunks.gcInterval().toMillis());
+                txnChunks.gcInterval().toMillis(),
+                MasterKeyConfig::ofKeyspace);
     }
 
     /** How a data plane of {@code plane} compacts. */
