@@ -107,6 +107,30 @@ public final class DirectoryStore implements ObjectStore {
         });
     }
 
+    /** A file that was removed is gone here, so none that is there was. */
+    @Override
+    public CompletableFuture<Boolean> isRemoved(FileKind kind, long fileId) {
+        return byteSize(kind, fileId).thenApply(bytes -> false);
+    }
+
+    /** As {@link #isRemoved}: there is nothing to undo. */
+    @Override
+    public CompletableFuture<Boolean> retain(FileKind kind, long fileId) {
+        return isRemoved(kind, fileId);
+    }
+
+    @Override
+    public CompletableFuture<Void> permanentlyRemove(FileKind kind, long fileId) {
+        return submit(() -> {
+            try {
+                Files.deleteIfExists(path(kind, fileId));
+                return null;
+            } catch (IOException e) {
+                throw failure(kind, fileId, e);
+            }
+        });
+    }
+
     @Override
     public CompletableFuture<ObjectListing> list(String after, int most) {
         Require.range("most", most, 1, MOST_ENTRIES);

@@ -42,6 +42,36 @@ public interface ObjectStore extends AutoCloseable {
     }
 
     /**
+     * Whether a file is marked as removed (ia.md 17.2). For tools.
+     *
+     * @return fails with FILE_NOT_FOUND if it is gone; a refusal of the store is not repeated
+     */
+    default CompletableFuture<Boolean> isRemoved(FileKind kind, long fileId) {
+        return CompletableFuture.failedFuture(new CoplaneException(
+                ErrorCode.UNSUPPORTED, "this store removes nothing: file=" + ObjectKeys.fileName(kind, fileId)));
+    }
+
+    /**
+     * Undoes {@link #markRemoved} (ia.md 17.2). For tools.
+     *
+     * @return whether the file was marked; fails with FILE_NOT_FOUND if it is gone
+     */
+    default CompletableFuture<Boolean> retain(FileKind kind, long fileId) {
+        return CompletableFuture.failedFuture(new CoplaneException(
+                ErrorCode.UNSUPPORTED, "this store removes nothing: file=" + ObjectKeys.fileName(kind, fileId)));
+    }
+
+    /**
+     * Deletes a file at once (ia.md 17.2). For tools, and tests' stores only: on AWS and Alibaba Cloud only the bucket's own rule deletes.
+     *
+     * @return fails with STORE_REFUSED where that is forbidden; a file that is not there is none to delete
+     */
+    default CompletableFuture<Void> permanentlyRemove(FileKind kind, long fileId) {
+        return CompletableFuture.failedFuture(new CoplaneException(
+                ErrorCode.UNSUPPORTED, "this store removes nothing: file=" + ObjectKeys.fileName(kind, fileId)));
+    }
+
+    /**
      * Lists objects in the order of their keys. For tools.
      *
      * @param after lists keys behind this one, which need not exist; empty = from the first

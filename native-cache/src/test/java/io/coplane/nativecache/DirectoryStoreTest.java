@@ -140,6 +140,22 @@ final class DirectoryStoreTest {
     }
 
     @Test
+    void whatIsThereWasNotRemovedAndWhatIsRemovedIsGone() {
+        put(FileKind.SST, 1, "a");
+        assertThat(store.isRemoved(FileKind.SST, 1).join()).isFalse();
+        assertThat(store.retain(FileKind.SST, 1).join()).isFalse();
+
+        store.permanentlyRemove(FileKind.SST, 1).join();
+        store.permanentlyRemove(FileKind.SST, 1).join();
+
+        assertThatThrownBy(() -> store.isRemoved(FileKind.SST, 1).join())
+                .cause()
+                .isInstanceOfSatisfying(
+                        CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.FILE_NOT_FOUND));
+        assertThatThrownBy(() -> store.retain(FileKind.SST, 1).join()).hasMessageContaining("not exists");
+    }
+
+    @Test
     void aTemporaryFileOfAProcessThatDiedIsNotInTheWay() throws IOException {
         Path folder = Files.createDirectories(root.resolve("p/61"));
         Files.writeString(folder.resolve("0000000000000001.sst.1.tmp"), "half");

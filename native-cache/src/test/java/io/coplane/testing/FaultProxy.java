@@ -50,6 +50,10 @@ public final class FaultProxy implements AutoCloseable {
         DENIED,
         /** 404 NoSuchKey. */
         MISSING,
+        /** Tells whoever asks for an object's tags that it is marked as removed; the rest goes on. */
+        TAGGED,
+        /** As the other one: that it has a tag which means nothing. */
+        UNTAGGED,
         /** 200 without a body, whatever was asked; the server never hears of it. */
         ANSWER_OK
     }
@@ -163,8 +167,16 @@ public final class FaultProxy implements AutoCloseable {
             case DENIED -> error(403, "AccessDenied", request);
             case MISSING -> error(404, "NoSuchKey", request);
             case ANSWER_OK -> new Message("HTTP/1.1 200 OK", new TreeMap<>(), new byte[0]);
+            case TAGGED, UNTAGGED ->
+                request.path().endsWith("?tagging") ? tags(fault == Fault.TAGGED) : forward(head, body, false);
             default -> forward(head, body, request.method().equals("HEAD"));
         };
+    }
+
+    private static Message tags(boolean deleted) {
+        String xml = "<?xml version=\"1.0\"?><Tagging><TagSet><Tag><Key>deleted</Key><Value>" + deleted
+                + "</Value></Tag></TagSet></Tagging>";
+        return new Message("HTTP/1.1 200 OK", new TreeMap<>(), xml.getBytes(StandardCharsets.UTF_8));
     }
 
     private static Message error(int status, String code, Seen request) {

@@ -12,11 +12,13 @@ import io.coplane.nativecache.Require;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 
 /**
@@ -36,6 +38,11 @@ import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 public final class S3Store implements ObjectStore {
     /** What the CRT may hold of one response that has not been taken from it. */
     public static final long BYTES_PER_REQUEST = 256 << 10;
+
+    /** The tag that the bucket's rule waits for (ia.md 17.1). */
+    static final String REMOVED_TAG = "deleted";
+
+    static final String REMOVED_VALUE = "true";
 
     private static final Logger LOG = LoggerFactory.getLogger(S3Store.class);
     private static final int MOST_ENTRIES = 1000;
@@ -148,6 +155,86 @@ public final class S3Store implements ObjectStore {
                     }
                     return true;
                 });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> isRemoved(FileKind kind, long fileId) {
+        String key = key(kind, fileId);
+        return call(
+                        StoreMetrics.Call.HEAD,
+                        object(key),
+                        false,
+                        () -> new OneAnswer<>(core.wire().tags(key), object(key)),
+                        tags -> 0)
+                .thenApply(tags -> tags.tagSet().stream()
+                        .anyMatch(tag -> REMOVED_TAG.equals(tag.key()) && REMOVED_VALUE.equals(tag.value())));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> retain(FileKind kind, long fileId) {
+        String key = key(kind, fileId);
+        if (core.config().readOnly()) {
+            return readOnly(key);
+        }
+        return isRemoved(kind, fileId)
+                .thenCompose(removed -> removed
+                        ? call(
+                                        StoreMetrics.Call.WRITE,
+                                        object(key),
+                                        false,
+                                        () -> core.wire().retain(key),
+                                        done -> 0)
+                                .thenApply(done -> true)
+                        : CompletableFuture.completedFuture(false));
+    }
+
+    @Override
+    public CompletableFuture<Void> permanentlyRemove(FileKind kind, long fileId) {
+        String key = key(kind, fileId);
+        if (core.config().readOnly()) {
+            return readOnly(key);
+        }
+        if (core.config().provider() != S3Config.Provider.UNKNOWN) {
+            return CompletableFuture.failedFuture(new CoplaneException(
+                    ErrorCode.STORE_REFUSED,
+                    Long.toUnsignedString(fileId) + " permanently_remove is forbidden on AWS or alibaba cloud: "
+                            + object(key)));
+        }
+        return call(
+                        StoreMetrics.Call.DELETE,
+                        object(key),
+                        false,
+                        () -> core.wire().delete(key),
+                        done -> 0)
+                .thenApply(done -> null);
+    }
+
+    /** An attempt whose service's answer counts, also if it is an error that others would repeat (ia.md 17.2). */
+    private static final class OneAnswer<T> implements Attempt<T> {
+        private final Attempt<T> attempt;
+        private final CompletableFuture<T> future;
+
+        private OneAnswer(Attempt<T> attempt, String object) {
+            this.attempt = attempt;
+            future = attempt.future()
+                    .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                            isAnswer(failure) ? S3Failure.of(failure, object).error() : failure));
+        }
+
+        private static boolean isAnswer(Throwable failure) {
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            return cause instanceof AwsServiceException;
+        }
+
+        @Override
+        public CompletableFuture<T> future() {
+            return future;
+        }
+
+        @Override
+        public void abort(Throwable reason) {
+            attempt.abort(reason);
+        }
     }
 
     @Override

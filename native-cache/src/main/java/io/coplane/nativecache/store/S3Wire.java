@@ -35,7 +35,9 @@ import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 import software.amazon.awssdk.services.s3.S3Configuration;
 import software.amazon.awssdk.services.s3.model.CopyObjectRequest;
 import software.amazon.awssdk.services.s3.model.CopyObjectResponse;
+import software.amazon.awssdk.services.s3.model.DeleteObjectResponse;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectTaggingResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
@@ -197,11 +199,34 @@ final class S3Wire implements AutoCloseable {
                 .destinationKey(key)
                 .metadataDirective("REPLACE")
                 .taggingDirective("REPLACE")
-                .tagging("deleted=true");
+                .tagging(S3Store.REMOVED_TAG + "=" + S3Store.REMOVED_VALUE);
         if (byteSize > TAGGED_INFREQUENT_BYTES) {
             S3Headers.removedClass(config.provider()).ifPresent(request::storageClass);
         }
         return timed(client.copyObject(request.build()));
+    }
+
+    /** Copies the object onto itself without tags, back into the class of files in use (ia.md 17.2). */
+    Attempt<CopyObjectResponse> retain(String key) {
+        CopyObjectRequest.Builder request = CopyObjectRequest.builder()
+                .sourceBucket(config.bucket())
+                .sourceKey(key)
+                .destinationBucket(config.bucket())
+                .destinationKey(key)
+                .metadataDirective("REPLACE")
+                .taggingDirective("REPLACE")
+                .tagging("");
+        S3Headers.normalClass(config.provider()).ifPresent(request::storageClass);
+        return timed(client.copyObject(request.build()));
+    }
+
+    Attempt<GetObjectTaggingResponse> tags(String key) {
+        return timed(client.getObjectTagging(get -> get.bucket(config.bucket()).key(key)));
+    }
+
+    Attempt<DeleteObjectResponse> delete(String key) {
+        return timed(
+                client.deleteObject(delete -> delete.bucket(config.bucket()).key(key)));
     }
 
     /** Keys come without the prefix, as {@code after} is. */

@@ -1,6 +1,7 @@
 package io.coplane.nativecache.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.FileKind;
@@ -10,6 +11,7 @@ import io.coplane.testing.FaultProxy.Fault;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -93,6 +95,29 @@ final class S3HeadersTest {
             assertThat(removal()).doesNotContainKey("x-amz-storage-class");
             store.markRemoved(FileKind.SST, 1, S3Store.TO_END).join();
             assertThat(removal()).doesNotContainKey("x-amz-storage-class");
+        }
+    }
+
+    @Test
+    void onlyTheBucketsRuleDeletesInACloud() {
+        for (String cloud : List.of("amazonaws.com", "aliyuncs.com")) {
+            try (S3Store store = open(cloud)) {
+                assertThatThrownBy(
+                                () -> store.permanentlyRemove(FileKind.SST, 7).join())
+                        .hasMessageContaining("7 permanently_remove is forbidden on AWS or alibaba cloud");
+            }
+        }
+        assertThat(proxy.seen()).isEmpty();
+    }
+
+    @Test
+    void whatIsRetainedGoesBackToTheNormalClass() {
+        proxy.plan(request -> request.path().endsWith("?tagging") ? Fault.TAGGED : Fault.ANSWER_OK);
+        try (S3Store store = open("amazonaws.com")) {
+            assertThat(store.retain(FileKind.SST, 1).join()).isTrue();
+            assertThat(removal())
+                    .containsEntry("x-amz-storage-class", "INTELLIGENT_TIERING")
+                    .containsEntry("x-amz-tagging-directive", "REPLACE");
         }
     }
 

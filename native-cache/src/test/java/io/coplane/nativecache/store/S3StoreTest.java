@@ -165,7 +165,17 @@ final class S3StoreTest {
     @ParameterizedTest
     @EnumSource(
             value = Fault.class,
-            names = {"NONE", "DENIED", "MISSING", "ANSWER_OK", "HALF_LENGTH", "RESET_REQUEST", "OTHER_RANGE"},
+            names = {
+                "NONE",
+                "DENIED",
+                "MISSING",
+                "TAGGED",
+                "UNTAGGED",
+                "ANSWER_OK",
+                "HALF_LENGTH",
+                "RESET_REQUEST",
+                "OTHER_RANGE"
+            },
             mode = EnumSource.Mode.EXCLUDE)
     void aReadIsRepeatedUntilItIsWhole(Fault fault) {
         byte[] file = bytes(3, 100_000);
@@ -410,6 +420,54 @@ final class S3StoreTest {
     }
 
     @Test
+    void aRemovalIsSeenByItsTagAndUndone() {
+        put(1, bytes(1, 10));
+        proxy.forget();
+        proxy.plan(request -> Fault.UNTAGGED);
+        assertThat(store.isRemoved(FileKind.BLOB, 1).join()).isFalse();
+        assertThat(store.retain(FileKind.BLOB, 1).join()).isFalse();
+        assertThat(proxy.seen()).allMatch(seen -> seen.method().equals("GET"));
+
+        proxy.plan(request -> Fault.TAGGED);
+        assertThat(store.isRemoved(FileKind.BLOB, 1).join()).isTrue();
+        assertThat(store.retain(FileKind.BLOB, 1).join()).isTrue();
+        assertThat(proxy.seen().getLast().method()).isEqualTo("PUT");
+        assertThat(proxy.seen().getLast().headers())
+                .containsEntry("x-amz-metadata-directive", "REPLACE")
+                .containsEntry("x-amz-tagging-directive", "REPLACE")
+                .containsKey("x-amz-copy-source");
+        assertThat(proxy.seen().getLast().headers().getOrDefault("x-amz-tagging", ""))
+                .isEmpty();
+        assertThat(read(1, 0, ObjectStore.TO_END)).hasSize(10);
+    }
+
+    @Test
+    void aRefusalToTellTagsIsNotRepeatedButALostConnectionIs() {
+        put(1, bytes(1, 10));
+        proxy.forget();
+        proxy.plan(request -> Fault.SLOW_DOWN);
+        assertFails(() -> store.isRemoved(FileKind.BLOB, 1), ErrorCode.STORE_UNAVAILABLE, "SlowDown");
+        assertThat(proxy.seen()).hasSize(1);
+        proxy.plan(request -> Fault.MISSING);
+        assertFails(() -> store.retain(FileKind.BLOB, 1), ErrorCode.FILE_NOT_FOUND, "does not exist");
+
+        proxy.forget();
+        proxy.plan(request -> proxy.seen().size() < 3 ? Fault.RESET_FIRST : Fault.TAGGED);
+        assertThat(store.isRemoved(FileKind.BLOB, 1).join()).isTrue();
+        assertThat(proxy.seen()).hasSize(3);
+    }
+
+    @Test
+    void anUnknownProvidersFileCanBeDeleted() {
+        put(1, bytes(1, 10));
+
+        store.permanentlyRemove(FileKind.BLOB, 1).join();
+        store.permanentlyRemove(FileKind.BLOB, 1).join();
+
+        assertFails(() -> store.byteSize(FileKind.BLOB, 1), ErrorCode.FILE_NOT_FOUND, "does not exist");
+    }
+
+    @Test
     void aReadOnlyStoreWritesNothing() {
         try (S3Store other = S3Store.open(config(QUICK, 2, true), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
             assertFails(
@@ -417,6 +475,8 @@ final class S3StoreTest {
                     ErrorCode.STORE_READ_ONLY,
                     "The DFS is read only");
             assertFails(() -> other.markRemoved(FileKind.SST, 1, 1), ErrorCode.STORE_READ_ONLY, "The DFS is read only");
+            assertFails(() -> other.retain(FileKind.SST, 1), ErrorCode.STORE_READ_ONLY, "The DFS is read only");
+            assertFails(() -> other.permanentlyRemove(FileKind.SST, 1), ErrorCode.STORE_READ_ONLY, "read only");
         }
         assertThat(proxy.seen()).isEmpty();
     }
