@@ -162,6 +162,33 @@ public final class MetaFile {
         }
     }
 
+    /**
+     * Checks a table's filter, which nobody needs to look for blocks: its checksum, its sizes, and that it admits the first key of every block.
+     *
+     * @throws CoplaneException of code FILE_FORMAT, FILE_CHECKSUM
+     */
+    public void verifyFilter() {
+        if (footer == null || footer.filterOffset() == footer.propertiesOffset()) {
+            return;
+        }
+        String file = name(kind, fileId);
+        long from = footer.filterOffset();
+        long to = footer.propertiesOffset();
+        Formats.verifySection(bytes, from, to, footer.checksum(), file, "filter");
+        FilterSection.check(bytes, from, to, file);
+        BinaryFuse8 filter = BinaryFuse8.open(bytes, from + FilterSection.HEADER_BYTES, to, file);
+        for (int i = 0; i < index.count() && !index.hasKeyspaces(); i++) { // else it is over other keys (sst.md 13)
+            if (!filter.mayContain(Fingerprint64.hash(index.copyKey(i)))) {
+                throw FileErrors.format(file, from, "filter denies the first key of a block: block=" + i);
+            }
+        }
+    }
+
+    /** Offset of the filter in these bytes, for whoever says where something is broken. */
+    public long filterOffset() {
+        return footer == null ? 0 : footer.filterOffset();
+    }
+
     /** Kind of the file: a table or a blob file. */
     public FileKind kind() {
         return kind;

@@ -2,11 +2,23 @@ package io.coplane.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.keyspace_encryptionpb.DataKey;
+import io.coplane.proto.keyspace_encryptionpb.EncryptionEpoch;
+import io.coplane.proto.keyspace_encryptionpb.EncryptionMeta;
+import io.coplane.proto.keyspace_encryptionpb.MasterKey;
 import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.sst.ChecksumType;
+import io.coplane.sst.CompressionType;
 import io.coplane.sst.MetaPack;
+import io.coplane.sst.ShardKey;
+import io.coplane.sst.SstBuilder;
+import io.coplane.sst.SstOptions;
 import io.coplane.sst.TinyMetaRecord;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
@@ -18,13 +30,16 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -85,6 +100,13 @@ class InspectCommandsTest {
         broken[10] ^= 1; // in the index
         Files.write(meta, broken);
         assertThat(run("verify", meta.toString())).isEqualTo(1);
+
+        broken[10] ^= 1;
+        int filterOffset = fields.getInt(table.length - 16) - metaOffset;
+        broken[filterOffset + 20] ^= 1;
+        Files.write(meta, broken);
+        assertThat(run("verify", meta.toString())).isEqualTo(1);
+        assertThat(out.toString()).contains("first_bad_offset=" + filterOffset + "\n");
 
         Path pack = directory.resolve("tables.pack");
         byte[] tiny = Arrays.copyOfRange(table, propertiesOffset, table.length);
@@ -162,6 +184,53 @@ class InspectCommandsTest {
         assertThat(files(".blob")).isNotEmpty();
         assertThat(run("verify", directory.toString())).isEqualTo(1);
         assertThat(out.toString()).contains("FILE_ENCRYPTED");
+    }
+
+    @Test
+    void filesWithDataKeysOfTheirKeyspaceAreReadWithItsMetadata() throws IOException {
+        byte[] master = new byte[32];
+        Arrays.fill(master, (byte) 11);
+        System.arraycopy("the-key".getBytes(StandardCharsets.US_ASCII), 0, master, 0, 7); // worker.md 17.1
+        byte[] exported = ShardKey.exportDataKey(master, new byte[32]);
+        ShardKey key = ShardKey.ofKeyspace(42, master, Map.of(0x0A0B01, exported), 0x0A0B01);
+        EncryptionMeta meta = EncryptionMeta.newBuilder()
+                .setKeyspaceId(42)
+                .setCurrent(EncryptionEpoch.newBuilder().setFileId(155).setDataKeyId(0x0A0B01))
+                .setMasterKey(MasterKey.newBuilder().setVendor("test").setCmekId("the-key"))
+                .putDataKeys(
+                        0x0A0B01,
+                        DataKey.newBuilder()
+                                .setCiphertext(ByteString.copyFrom(exported))
+                                .build())
+                .build();
+        Path dict = Files.write(directory.resolve("000000000000009b.dict"), meta.toByteArray());
+        Path table = directory.resolve("0000000000000001.sst");
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                NativeArena arena = new NativeArena(guard);
+                SstBuilder builder = new SstBuilder(
+                        new SstOptions(4096, CompressionType.LZ4, 3, ChecksumType.CRC32, key), 1, false, guard)) {
+            byte[] row = "a-row".getBytes(StandardCharsets.US_ASCII);
+            builder.add(row, 0, 5, 9, 0, new byte[17], 0, 17, row, 0, 5);
+            Files.write(table, builder.finish(arena).bytes().toArray(ValueLayout.JAVA_BYTE));
+        }
+
+        assertThat(run("dump", "--encryption-meta", dict.toString(), table.toString()))
+                .as(out + "" + err)
+                .isZero();
+        assertThat(out.toString()).contains("entry key=612d726f77");
+        assertThat(run("verify", "--encryption-meta", dict.toString(), table.toString()))
+                .isZero();
+        assertThat(run("verify", table.toString())).isEqualTo(1);
+        assertThat(out.toString()).contains("FILE_ENCRYPTED");
+
+        Path other = Files.copy(dict, directory.resolve("000000000000009c.dict"));
+        assertThat(run("dump", "--encryption-meta", other.toString(), table.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("another object's content");
+        Files.write(dict, new byte[] {0x0a, 0x7f});
+        assertThat(run("dump", "--encryption-meta", dict.toString(), table.toString()))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains("encryption metadata does not parse");
     }
 
     @Test

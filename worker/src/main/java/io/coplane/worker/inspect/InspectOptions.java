@@ -2,9 +2,11 @@ package io.coplane.worker.inspect;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.snapshot.KeyspaceEncryption;
 import io.coplane.sst.RowFileKind;
 import io.coplane.sst.ShardKey;
 import io.coplane.worker.config.ConfigLoader;
+import io.coplane.worker.config.MasterKeyConfig;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.Map;
@@ -30,6 +32,12 @@ final class InspectOptions {
             paramLabel = "HEX",
             description = "Key of the shard as its property _encryption holds it, 69 bytes; wrapped by the master key.")
     private String shardKey;
+
+    @Option(
+            names = "--encryption-meta",
+            paramLabel = "FILE|URL",
+            description = "Encryption metadata of the keyspace, PREFIX/encryption/xx/ID.dict: data keys by id.")
+    private String encryptionMeta;
 
     @Option(
             names = {"-C", "--config"},
@@ -72,11 +80,17 @@ final class InspectOptions {
         }
     }
 
-    /** The shard's key; null if none was given. */
+    /** The shard's key, the data keys of its keyspace, or both; null if neither was given. */
     ShardKey key(Map<String, String> environment) {
-        if (shardKey == null) {
-            return null;
+        ShardKey own = shardKey == null ? null : shardKey(environment);
+        if (encryptionMeta == null) {
+            return own;
         }
+        ShardKey dataKeys = dataKeys(environment);
+        return own == null ? dataKeys : own.withDataKeys(dataKeys);
+    }
+
+    private ShardKey shardKey(Map<String, String> environment) {
         byte[] exported;
         try {
             exported = HexFormat.of().parseHex(shardKey);
@@ -88,5 +102,11 @@ final class InspectOptions {
                 .masterKey()
                 .resolve();
         return ShardKey.unwrap(masterKey, exported);
+    }
+
+    private ShardKey dataKeys(Map<String, String> environment) {
+        try (OpenedFile object = OpenedFile.open(encryptionMeta, environment)) {
+            return KeyspaceEncryption.parse(object.viewBytes(), object.fileId()).key(MasterKeyConfig::ofKeyspace);
+        }
     }
 }

@@ -64,7 +64,9 @@ final class LocalMeta {
      */
     long print(Lines lines) {
         if (meta != null) {
-            printMeta(lines);
+            MetaFile opened = printMeta(lines);
+            badOffset = opened.filterOffset();
+            opened.verifyFilter();
             return 1;
         }
         badOffset = 0;
@@ -88,7 +90,7 @@ final class LocalMeta {
         return count[0];
     }
 
-    private void printMeta(Lines lines) {
+    private MetaFile printMeta(Lines lines) {
         MetaFile opened = meta.kind() == FileKind.BLOB
                 ? MetaFile.openBlob(file.viewBytes(), meta.fileId())
                 : MetaFile.openSst(file.viewBytes(), meta.fileId());
@@ -102,6 +104,7 @@ final class LocalMeta {
             values.putAll(properties(opened.properties()));
         }
         lines.print(1, "meta", values);
+        return opened;
     }
 
     private static Map<String, Object> properties(TableProperties properties) {

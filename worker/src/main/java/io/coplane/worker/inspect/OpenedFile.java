@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 
 /** A file under inspection, mapped. Owns the mapping, and the temporary copy of an object that came from a store. */
 final class OpenedFile implements AutoCloseable {
@@ -41,36 +42,44 @@ final class OpenedFile implements AutoCloseable {
         if (!place.contains("://")) {
             return new OpenedFile(place, MappedFile.open(Path.of(place)), null);
         }
-        Path copy = null;
-        try {
-            copy = Files.createTempFile("coplane-inspect", ".tmp");
-            copyObject(place, environment, copy);
-            return new OpenedFile(objectKey(place), MappedFile.open(copy), copy);
-        } catch (IOException e) {
-            throw new CoplaneException(
-                    ErrorCode.STORE_UNAVAILABLE, "can't copy an object: place=" + place + " cause=" + e, e);
-        } catch (RuntimeException e) {
-            delete(copy);
-            throw e;
-        }
-    }
-
-    private static String objectKey(String url) {
-        int query = url.indexOf('?');
-        return query < 0 ? url : url.substring(0, query);
-    }
-
-    private static void copyObject(String url, Map<String, String> environment, Path to) throws IOException {
-        String path = objectKey(url);
+        String path = withoutParameters(place);
         ObjectKeys.File file = ObjectKeys.parse(path)
                 .orElseThrow(() -> new CoplaneException(
                         ErrorCode.BAD_ARGUMENT,
                         "no object key of a table file, as PREFIX/xx/0123456789abcdef.sst: " + path));
         String tail = ObjectKeys.key("", file.kind(), file.fileId())
                 .substring(ObjectKeys.prefix("").length());
-        String storeUrl = path.substring(0, path.length() - tail.length()) + url.substring(path.length());
-        try (ObjectStore store = StoreUrl.parse(storeUrl).open(environment, 1);
-                MemoryGuard guard = MemoryGuard.unlimited();
+        String storeUrl = path.substring(0, path.length() - tail.length()) + place.substring(path.length());
+        try (ObjectStore store = StoreUrl.parse(storeUrl).open(environment, 1)) {
+            return open(store, file, path);
+        }
+    }
+
+    /** Opens an object of a store, which is copied part by part. {@code store}: borrowed until this returns */
+    static OpenedFile open(ObjectStore store, ObjectKeys.File file, String name) {
+        Path copy = null;
+        try {
+            copy = Files.createTempFile("coplane-inspect", ".tmp");
+            copyObject(store, file, copy);
+            return new OpenedFile(name, MappedFile.open(copy), copy);
+        } catch (IOException e) {
+            delete(copy);
+            throw new CoplaneException(
+                    ErrorCode.STORE_UNAVAILABLE, "can't copy an object: name=" + name + " cause=" + e, e);
+        } catch (RuntimeException e) {
+            delete(copy);
+            throw e;
+        }
+    }
+
+    /** A URL without what follows the question mark. */
+    static String withoutParameters(String url) {
+        int query = url.indexOf('?');
+        return query < 0 ? url : url.substring(0, query);
+    }
+
+    private static void copyObject(ObjectStore store, ObjectKeys.File file, Path to) throws IOException {
+        try (MemoryGuard guard = MemoryGuard.unlimited();
                 FileChannel out = FileChannel.open(to, StandardOpenOption.WRITE)) {
             long size = store.byteSize(file.kind(), file.fileId()).join();
             for (long at = 0; at < size; at += PART_BYTES) {
@@ -84,6 +93,8 @@ final class OpenedFile implements AutoCloseable {
                     }
                 }
             }
+        } catch (CompletionException e) {
+            throw e.getCause() instanceof CoplaneException typed ? typed : e;
         }
     }
 
