@@ -11,9 +11,12 @@ import io.coplane.compaction.CompactionType.L0;
 import io.coplane.compaction.CompactionType.Spec;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.testing.FuzzMutator;
+import io.coplane.testing.Seeds;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -202,5 +205,28 @@ final class RequestJsonTest {
 
         assertThat(type.buildOptions().minL2LpSize()).isEqualTo(1536);
         assertThat(type.buildOptions().l0FileMaxSize()).isEqualTo(96L << 20);
+    }
+
+    /** Whatever JSON, or what is none: a request or a refusal. */
+    @Test
+    void anyBytesAreParsedOrRefused() {
+        List<byte[]> seeds = VARIANTS.stream()
+                .map(variant -> request(variant).getBytes(StandardCharsets.UTF_8))
+                .toList();
+
+        long executions = FuzzMutator.fuzz(
+                "compaction-request",
+                Seeds.fresh(),
+                seeds,
+                TimeUnit.SECONDS.toNanos(Long.getLong("coplane.fuzz.seconds", 2)),
+                bytes -> {
+                    try {
+                        CompactionRequest.parse(bytes);
+                    } catch (CoplaneException e) {
+                        assertThat(e.code()).isNotEqualTo(ErrorCode.INVARIANT_BROKEN);
+                    }
+                });
+
+        System.out.println("fuzz target=COMPACTION_REQUEST executions=" + executions);
     }
 }

@@ -1,10 +1,10 @@
 package io.coplane.snapshot;
 
+import io.coplane.testing.FuzzMutator;
 import io.coplane.testing.Seeds;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HexFormat;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
@@ -58,27 +58,6 @@ public final class FuzzMain {
      * @throws AssertionError naming the input, at the first finding
      */
     static long fuzz(FuzzTarget target, long seed, long nanos) {
-        var mutator = new FuzzMutator(seed, target.seeds());
-        long start = System.nanoTime();
-        long executions = 0;
-        while (System.nanoTime() - start < nanos) {
-            byte[] input = mutator.next();
-            long begun = System.nanoTime();
-            try {
-                target.run(input);
-            } catch (Throwable e) {
-                throw new AssertionError(
-                        "target=" + target + " seed=" + seed + " execution=" + executions + " input="
-                                + HexFormat.of().formatHex(input),
-                        e);
-            }
-            long took = System.nanoTime() - begun;
-            if (took > TimeUnit.SECONDS.toNanos(20)) {
-                throw new AssertionError("input takes " + TimeUnit.NANOSECONDS.toMillis(took) + " ms: target=" + target
-                        + " input=" + HexFormat.of().formatHex(input));
-            }
-            executions++;
-        }
-        return executions;
+        return FuzzMutator.fuzz(target.name(), seed, target.seeds(), nanos, target::run);
     }
 }

@@ -32,6 +32,16 @@ enum FuzzTarget {
     CHANGE_SET(
             (bytes, arena) -> ShardFiles.parse(MemorySegment.ofArray(bytes), PrepareType.ALL),
             () -> files("snapshot", ".changeset.pb")),
+    TXN_FILE(FuzzMetas::txnFile, () -> files("txn_chunk", ".txn")),
+    META_FILE(FuzzMetas::metaFile, () -> files("sst", ".sst")),
+    BLOB_META(FuzzMetas::blobMeta, () -> files("blob", ".blob")),
+    TINY_META(FuzzMetas::tinyMeta, FuzzMetas::tinyMetaSeeds),
+    META_PACK(FuzzMetas::metaPack, FuzzMetas::metaPackSeeds),
+    FILTER(FuzzMetas::filter, FuzzMetas::filterSeeds),
+    LOCK(FuzzMetas::lock, FuzzMetas::lockSeeds),
+    ENCRYPTION_META(FuzzMetas::encryptionMeta, FuzzMetas::encryptionMetaSeeds),
+    /** What {@code verify} does to a file that is broken anywhere. */
+    INSPECTOR(FuzzMetas::inspect, FuzzMetas::inspectSeeds),
     TXN_FILE_REFS((bytes, arena) -> TxnFile.parse(MemorySegment.ofArray(bytes)), FuzzBodies::txnFileRefSeeds),
     SNAPSHOT(FuzzBodies::snapshot, FuzzBodies::snapshotSeeds),
     ROW(FuzzValues::row, FuzzValues::rowSeeds),

@@ -1,25 +1,64 @@
-package io.coplane.snapshot;
+package io.coplane.testing;
 
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Makes inputs out of seeds: flips, cuts, repeats, splices, and numbers that tempt decoders. */
-final class FuzzMutator {
+public final class FuzzMutator {
     private static final int MOST_BYTES = 1 << 20;
     private static final int[] TEMPTING = {
         0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fff_ffff, 0x8000_0000, -1, -2, -4, -28
     };
 
+    private static final long MOST_SECONDS_PER_INPUT = 20;
+
     private final SplittableRandom random;
     private final List<byte[]> seeds;
 
-    FuzzMutator(long seed, List<byte[]> seeds) {
+    /** @param seeds at least one */
+    public FuzzMutator(long seed, List<byte[]> seeds) {
         random = new SplittableRandom(seed);
         this.seeds = seeds;
     }
 
-    byte[] next() {
+    /**
+     * Feeds mutations of seeds to a decoder until the time is over.
+     *
+     * @param decoder throws nothing, whatever it is fed
+     * @return executions
+     * @throws AssertionError naming the input, at the first one that makes the decoder throw or takes too long
+     */
+    public static long fuzz(String target, long seed, List<byte[]> seeds, long nanos, Consumer<byte[]> decoder) {
+        var mutator = new FuzzMutator(seed, seeds);
+        long start = System.nanoTime();
+        long executions = 0;
+        while (System.nanoTime() - start < nanos) {
+            byte[] input = mutator.next();
+            long begun = System.nanoTime();
+            try {
+                decoder.accept(input);
+            } catch (Throwable e) {
+                throw new AssertionError(
+                        "target=" + target + " seed=" + seed + " execution=" + executions + " input="
+                                + HexFormat.of().formatHex(input),
+                        e);
+            }
+            long took = System.nanoTime() - begun;
+            if (took > TimeUnit.SECONDS.toNanos(MOST_SECONDS_PER_INPUT)) {
+                throw new AssertionError("input takes " + TimeUnit.NANOSECONDS.toMillis(took) + " ms: target=" + target
+                        + " input=" + HexFormat.of().formatHex(input));
+            }
+            executions++;
+        }
+        return executions;
+    }
+
+    /** The next input; its caller's. */
+    public byte[] next() {
         byte[] bytes = seeds.get(random.nextInt(seeds.size())).clone();
         for (int left = 1 << random.nextInt(5); left > 0; left--) {
             bytes = mutate(bytes);
