@@ -11,12 +11,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * permit again, and a releaser adds its permit before it looks at the queue, so one of the two sees the other. Whoever takes a permit for a
  * waiter that has given up puts it back and looks again.
  *
- * <p>Waiters are completed by the thread that releases: dependents belong on a pool.
+ * <p>One thread at a time hands out, and looks again for those that came meanwhile. So waiters are completed strictly in their order, and a waiter
+ * that gives its permit back while it is completed makes no deeper stack. Waiters are completed by a thread that releases: dependents belong on a pool.
  */
 final class AsyncSemaphore {
     private final int permits;
     private final AtomicInteger free;
     private final ConcurrentLinkedQueue<CompletableFuture<Void>> waiters = new ConcurrentLinkedQueue<>();
+
+    /** Threads that want waiters looked at: the first of them does, for all. */
+    private final AtomicInteger handingOut = new AtomicInteger();
 
     /** @param permits at least 1 */
     AsyncSemaphore(int permits) {
@@ -55,7 +59,14 @@ final class AsyncSemaphore {
     /** Gives a permit back. */
     void release() {
         free.incrementAndGet();
-        handOut();
+        if (!waiters.isEmpty()) {
+            handOut();
+        }
+    }
+
+    /** Permits in all. */
+    int permits() {
+        return permits;
     }
 
     /** Permits free now. */
@@ -80,11 +91,18 @@ final class AsyncSemaphore {
     }
 
     private void handOut() {
-        while (!waiters.isEmpty() && take()) {
-            CompletableFuture<Void> waiter = waiters.poll();
-            if (waiter == null || !waiter.complete(null)) {
-                free.incrementAndGet();
+        if (handingOut.getAndIncrement() > 0) {
+            return; // whoever hands out looks again before he leaves
+        }
+        int seen = 1;
+        while (seen > 0) {
+            while (!waiters.isEmpty() && take()) {
+                CompletableFuture<Void> waiter = waiters.poll();
+                if (waiter == null || !waiter.complete(null)) {
+                    free.incrementAndGet();
+                }
             }
+            seen = handingOut.addAndGet(-seen);
         }
     }
 }

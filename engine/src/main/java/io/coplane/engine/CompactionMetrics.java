@@ -2,6 +2,7 @@ package io.coplane.engine;
 
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +17,13 @@ final class CompactionMetrics {
     private final Counter exceeded;
     private final Counter notBuilt;
 
-    CompactionMetrics(PrometheusRegistry registry) {
+    /** @param vectorIndexes permits of compactions of vector indexes */
+    CompactionMetrics(PrometheusRegistry registry, AsyncSemaphore vectorIndexes) {
+        GaugeWithCallback.builder()
+                .name("coplane_vector_index_permits_free")
+                .help("Permits of vector index compactions that are free.")
+                .callback(callback -> callback.call(vectorIndexes.freePermits()))
+                .register(registry);
         seconds = Histogram.builder()
                 .name("tikv_worker_remote_compact_request_duration_seconds")
                 .help("Successful compactions, from the first byte of the request on.")

@@ -4,6 +4,7 @@ import io.coplane.compaction.Admission;
 import io.coplane.compaction.CompactionProgress;
 import io.coplane.compaction.CompactionRequest;
 import io.coplane.compaction.CompactionResult;
+import io.coplane.compaction.CompactionType;
 import io.coplane.compaction.Compactor;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
@@ -41,6 +42,7 @@ final class Compactions implements AutoCloseable {
     private final Compactor compactor;
     private final CompactionMetrics metrics;
     private final ExecutorService threads;
+    private final AsyncSemaphore vectorIndexes;
     private volatile boolean stopping;
 
     Compactions(
@@ -55,14 +57,16 @@ final class Compactions implements AutoCloseable {
         this.memory = memory;
         this.clock = clock;
         compactor = new Compactor(settings.config(), store, masterKey);
-        metrics = new CompactionMetrics(registry);
+        vectorIndexes = new AsyncSemaphore(settings.vectorIndexPermits());
+        metrics = new CompactionMetrics(registry, vectorIndexes);
         threads = Executors.newFixedThreadPool(settings.threads(), factory);
     }
 
     /**
      * Answers a request.
      *
-     * @param body        borrowed until the future completes
+     * @param body        borrowed until {@code bodyRead} is run or the future completes
+     * @param bodyRead    run when the body was parsed
      * @param startNanos  when the request began to arrive
      * @param parser      runs what comes before the work; never I/O threads
      * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops
@@ -71,6 +75,7 @@ final class Compactions implements AutoCloseable {
      */
     CompletableFuture<CompactAnswer> compact(
             MemorySegment body,
+            Runnable bodyRead,
             long startNanos,
             Executor parser,
             BooleanSupplier isCancelled,
@@ -78,7 +83,7 @@ final class Compactions implements AutoCloseable {
         metrics.started();
         CompletableFuture<CompactAnswer> answer;
         try {
-            answer = CompletableFuture.supplyAsync(() -> admit(body), parser)
+            answer = CompletableFuture.supplyAsync(() -> admit(body, bodyRead), parser)
                     .thenCompose(admitted -> run(admitted, isCancelled, progress));
         } catch (RejectedExecutionException e) {
             answer = CompletableFuture.failedFuture(
@@ -103,11 +108,12 @@ final class Compactions implements AutoCloseable {
         });
     }
 
-    /** A request that may run, with the memory it was admitted with; or, without a guard, what is answered instead. */
+    /** A request that may run, with the memory it was admitted with, and a vector index permit where it needs one; or, without a guard, what is answered instead. */
     private record Admitted(CompactionRequest request, MemoryGuard guard, CompactAnswer refusal) {}
 
-    private Admitted admit(MemorySegment body) {
+    private Admitted admit(MemorySegment body, Runnable bodyRead) {
         CompactionRequest request = parse(body);
+        bodyRead.run();
         switch (Admission.of(request)) {
             case NEWER_VERSION -> {
                 return new Admitted(request, null, ErrorTable.incompatible());
@@ -127,12 +133,26 @@ final class Compactions implements AutoCloseable {
                     Long.toUnsignedString(request.shardVersion()),
                     request.type().variant());
         }
+        if (isVectorIndex(request) && !vectorIndexes.tryAcquire()) { // never waits (worker.md 12)
+            return new Admitted(request, null, ErrorTable.vectorIndexThrottled());
+        }
         long bytes = Admission.admissionBytes(request.inputBytes(), settings.windowBytes());
         try {
             return new Admitted(request, memory.acquire(bytes < 0 ? Long.MAX_VALUE : bytes), null);
         } catch (MemoryLimitException e) {
             metrics.exceeded();
+            releasePermit(request);
             throw e;
+        }
+    }
+
+    private static boolean isVectorIndex(CompactionRequest request) {
+        return request.type() instanceof CompactionType.VectorIndex;
+    }
+
+    private void releasePermit(CompactionRequest request) {
+        if (isVectorIndex(request)) {
+            vectorIndexes.release();
         }
     }
 
@@ -148,9 +168,11 @@ final class Compactions implements AutoCloseable {
             return CompletableFuture.completedFuture(admitted.refusal());
         }
         try {
-            return CompletableFuture.supplyAsync(() -> work(admitted, isCancelled, progress), threads);
+            return CompletableFuture.supplyAsync(() -> work(admitted, isCancelled, progress), threads)
+                    .whenComplete((answer, failure) -> releasePermit(admitted.request()));
         } catch (RejectedExecutionException e) {
             admitted.guard().close();
+            releasePermit(admitted.request());
             throw new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed", e);
         }
     }
@@ -159,7 +181,8 @@ final class Compactions implements AutoCloseable {
         CompactionRequest request = admitted.request();
         long start = clock.nanoTime();
         try (MemoryGuard guard = admitted.guard()) {
-            CompactionResult result = compactor.compact(request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress);
+            CompactionResult result = compactor.compact(
+                    request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress);
             LOG.info(
                     "compaction shard={}:{} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} micros={}",
                     Long.toUnsignedString(request.shardId()),

@@ -16,6 +16,7 @@ import io.coplane.nativecache.cache.BlockCache;
 import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
+import io.coplane.proto.kvrpcpb.ScanDetailV2;
 import io.coplane.proto.tipb.DAGRequest;
 import io.coplane.snapshot.KeyspaceKeys;
 import io.coplane.snapshot.PrepareType;
@@ -58,9 +59,19 @@ public final class DataPlane implements AutoCloseable {
     /** How often idle files are looked for: the shortest time that any of them stays (sst.md 9.1). */
     private static final long CACHE_SWEEP_SECONDS = 15;
 
+    /** What a parsed request holds on the heap for each of its bytes at most, its plan included: an empty message of two bytes is an object. */
+    private static final long HEAP_BYTES_A_REQUEST_BYTE = 48;
+
+    /** The same for a ChangeSet. */
+    private static final long HEAP_BYTES_A_CHANGE_SET_BYTE = 24;
+
+    /** Part of the heap that parsed requests may hold together. */
+    private static final long PARSED_PART = 4;
+
     private final DataPlaneConfig config;
     private final Clock clock;
     private final MemoryLimiter memory;
+    private final MemoryLimiter parsed = new MemoryLimiter(Runtime.getRuntime().maxMemory() / PARSED_PART);
     private final WorkerLimiter limiter;
     private final BlockCache cache; // or null
     private final TxnChunkManager chunks;
@@ -106,7 +117,7 @@ public final class DataPlane implements AutoCloseable {
                 ? null
                 : timer.scheduleWithFixedDelay(
                         this::dropIdle, CACHE_SWEEP_SECONDS, CACHE_SWEEP_SECONDS, TimeUnit.SECONDS);
-        metrics = new DataPlaneMetrics(registry, memory, cache);
+        metrics = new DataPlaneMetrics(registry, memory, parsed, limiter, cache);
         compactions = new Compactions(
                 compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));
     }
@@ -149,7 +160,7 @@ public final class DataPlane implements AutoCloseable {
     /**
      * Answers a request.
      *
-     * @param call its body is borrowed until the future completes
+     * @param call its body is borrowed until it is told that it was read, or the future completes
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
@@ -166,7 +177,7 @@ public final class DataPlane implements AutoCloseable {
                     ? ErrorTable.response(done, work.tag)
                     : ErrorTable.answer(logged(failure, work), work.stage, work.tag);
             end(work);
-            return result;
+            return result.after(work.done());
         });
     }
 
@@ -188,30 +199,36 @@ public final class DataPlane implements AutoCloseable {
                     ? ErrorTable.delegated(done, work.isHandedOn, work.tag)
                     : ErrorTable.delegated(logged(failure, work), work.stage, work.tag);
             end(work);
-            return result;
+            return result.after(work.done());
         });
     }
 
     /**
      * Compacts files as a store asks for (compaction.md 1). Runs to its end even if nobody waits for it.
      *
-     * @param body       JSON; borrowed until the future completes
+     * @param body       JSON; borrowed until {@code bodyRead} is run or the future completes
+     * @param bodyRead   run at most once, by any thread, when the body was parsed and may be freed
      * @param startNanos when the request began to arrive, on the data plane's clock
      * @return the answer; never fails: every outcome is one
      */
+    public CompletableFuture<CompactAnswer> compact(MemorySegment body, Runnable bodyRead, long startNanos) {
+        return compactions.compact(body, bodyRead, startNanos, pool, () -> false, new CompactionProgress());
+    }
+
+    /** As the other one, with a body that lives until the answer. */
     public CompletableFuture<CompactAnswer> compact(MemorySegment body, long startNanos) {
-        return compact(body, startNanos, () -> false, new CompactionProgress());
+        return compact(body, () -> {}, startNanos);
     }
 
     /**
-     * As the other one, watched and stopped by whoever waits for it.
+     * As the other ones, watched and stopped by whoever waits for it.
      *
      * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops; its files stay, nobody refers to them
      * @param progress    written to while it runs; may be read from any thread
      */
     public CompletableFuture<CompactAnswer> compact(
             MemorySegment body, long startNanos, BooleanSupplier isCancelled, CompactionProgress progress) {
-        return compactions.compact(body, startNanos, pool, isCancelled, progress);
+        return compactions.compact(body, () -> {}, startNanos, pool, isCancelled, progress);
     }
 
     /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */
@@ -248,6 +265,7 @@ public final class DataPlane implements AutoCloseable {
         if (cacheSweep != null) {
             cacheSweep.cancel(false);
         }
+        limiter.close();
         timer.shutdownNow();
         chunks.close();
         if (cache != null) {
@@ -278,7 +296,7 @@ public final class DataPlane implements AutoCloseable {
     }
 
     private void end(CopCall work) {
-        work.end(metrics);
+        work.end(metrics, limiter, clock.nanoTime());
         if (inWork.decrementAndGet() == 0 && closed.get()) {
             drained.complete(null);
         }
@@ -287,33 +305,31 @@ public final class DataPlane implements AutoCloseable {
     private CompletableFuture<Response> admit(CopRequest call, CopCall work) throws IOException {
         refuseWhenClosed();
         RemoteRequestBody parts = RemoteRequestBody.split(call.body());
+        work.parsed = parsed.acquire(HEAP_BYTES_A_REQUEST_BYTE * parts.request().byteSize()
+                + HEAP_BYTES_A_CHANGE_SET_BYTE * parts.snapData().byteSize());
         Request request = Request.parseFrom(input(parts.request()));
-        work.parsed(request, metrics);
+        work.begin(request, metrics);
         refuseListed(request, work);
         work.stage = Stage.ADMIT;
         Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_WAIT_MILLIS));
-        return limiter.acquire(request.getContext().getKeyspaceId(), deadline.nanos())
-                .thenCompose(permit -> {
-                    work.permit = permit;
-                    return buildSnapshot(parts.memData(), parts.snapData(), work, deadline);
-                })
+        return permits(request, work, deadline)
+                .thenCompose(
+                        permits -> buildSnapshot(parts.memData(), parts.snapData(), call.bodyRead(), work, deadline))
                 .thenApplyAsync(snapshot -> execute(request, call.regions(), snapshot, work, deadline), pool);
     }
 
     private CompletableFuture<Response> admit(DelegatedRequest call, CopCall work) {
         refuseWhenClosed();
         Request request = call.request();
-        work.parsed(request, metrics);
+        work.begin(request, metrics);
         refuseListed(request, work);
         work.stage = Stage.ADMIT;
         Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_HANDLE_MILLIS));
-        CompletableFuture<Void> permitted = call.takesPermits()
-                ? limiter.acquire(request.getContext().getKeyspaceId(), deadline.nanos())
-                        .thenAccept(permit -> work.permit = permit)
-                : CompletableFuture.completedFuture(null);
+        CompletableFuture<WorkerLimiter.Keyspace> permitted =
+                call.takesPermits() ? permits(request, work, deadline) : CompletableFuture.completedFuture(null);
         return permitted
-                .thenCompose(nothing -> {
-                    work.stage = Stage.SNAPSHOT;
+                .thenCompose(permits -> {
+                    beginSnapshot(work);
                     return call.store().fetch(request);
                 })
                 .thenCompose(data -> {
@@ -323,6 +339,23 @@ public final class DataPlane implements AutoCloseable {
                     return refusal.map(CompletableFuture::completedFuture)
                             .orElseGet(() -> answer(request, data.message(), work, deadline));
                 });
+    }
+
+    /** Both permits, given back when the request ends. */
+    private CompletableFuture<WorkerLimiter.Keyspace> permits(Request request, CopCall work, Deadline deadline) {
+        int keyspaceId = request.getContext().getKeyspaceId();
+        WorkerLimiter.Keyspace free = limiter.tryAcquire(keyspaceId);
+        if (free != null) {
+            work.permits = free;
+            metrics.waited(0);
+            return CompletableFuture.completedFuture(free);
+        }
+        long start = clock.nanoTime();
+        return limiter.acquire(keyspaceId, deadline.nanos()).whenComplete((taken, failure) -> {
+            work.permits = taken;
+            work.waitNanos = clock.nanoTime() - start;
+            metrics.waited(work.waitNanos);
+        });
     }
 
     /** The store's own refusal; the reference goes on with an empty snapshot instead. */
@@ -342,7 +375,7 @@ public final class DataPlane implements AutoCloseable {
 
     private CompletableFuture<Response> answer(
             Request request, DelegateResponse data, CopCall work, Deadline deadline) {
-        return buildSnapshot(segment(data.getMemTableData()), segment(data.getSnapshot()), work, deadline)
+        return buildSnapshot(segment(data.getMemTableData()), segment(data.getSnapshot()), () -> {}, work, deadline)
                 .thenApplyAsync(snapshot -> execute(request, RegionAccessor.NONE, snapshot, work, deadline), pool);
     }
 
@@ -360,27 +393,37 @@ public final class DataPlane implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<Snapshot> buildSnapshot(
-            MemorySegment memData, MemorySegment snapData, CopCall work, Deadline deadline) {
+    private void beginSnapshot(CopCall work) {
         work.stage = Stage.SNAPSHOT;
-        work.snapshotNanos = clock.nanoTime();
+        work.snapshotFromNanos = clock.nanoTime();
+    }
+
+    private CompletableFuture<Snapshot> buildSnapshot(
+            MemorySegment memData, MemorySegment snapData, Runnable dataRead, CopCall work, Deadline deadline) {
+        if (work.stage != Stage.SNAPSHOT) {
+            beginSnapshot(work);
+        }
+        work.memDataBytes = memData.byteSize();
         ObjectStore near = work.remoteCacheAddress
                 .map(address -> atSender.apply(store, address))
                 .orElse(store)
                 .within(deadline.nanos());
-        return snapshots.build(memData, snapData, deadline, near);
+        return snapshots.build(memData, snapData, dataRead, deadline, near);
     }
 
     private Response execute(
             Request request, RegionAccessor regions, Snapshot snapshot, CopCall work, Deadline deadline) {
         try (snapshot) {
             long now = clock.nanoTime();
-            work.snapshotNanos = now - work.snapshotNanos;
+            work.snapshotNanos = now - work.snapshotFromNanos;
+            work.files = snapshot.fileCount();
             deadline.check();
             work.stage = Stage.EXECUTE;
+            work.executeFromNanos = now;
             Deadline handling = deadline(work, now, millis(request, DEFAULT_HANDLE_MILLIS));
             Response response =
                     Coprocessor.execute(paged(request), snapshot, regions, config.maxResponseBytes(), clock, handling);
+            work.scanned = response.getExecDetailsV2().getScanDetailV2();
             if (ErrorTable.isError(response)) {
                 metrics.failed(Stage.EXECUTE.reason());
             } else {
@@ -461,10 +504,19 @@ public final class DataPlane implements AutoCloseable {
         private final BooleanSupplier isAbandoned;
         private RequestType type = RequestType.UNKNOWN;
         private String tag = "";
+        private String digest = "";
         private Stage stage = Stage.DECODE;
+        private long snapshotFromNanos;
         private long snapshotNanos;
-        private WorkerLimiter.Permit permit;
+        private long executeFromNanos;
+        private long waitNanos;
+        private long processNanos;
+        private int files;
+        private long memDataBytes;
+        private ScanDetailV2 scanned = ScanDetailV2.getDefaultInstance();
+        private WorkerLimiter.Keyspace permits;
         private MemoryGuard body;
+        private MemoryGuard parsed;
         private boolean isHandedOn;
         private Optional<String> remoteCacheAddress = Optional.empty();
         private boolean counted;
@@ -474,19 +526,41 @@ public final class DataPlane implements AutoCloseable {
             this.isAbandoned = isAbandoned;
         }
 
-        private void parsed(Request request, DataPlaneMetrics metrics) {
+        /** What is known in the end. */
+        private RequestWork done() {
+            return new RequestWork(
+                    waitNanos,
+                    snapshotNanos,
+                    processNanos,
+                    files,
+                    memDataBytes,
+                    scanned.getProcessedVersions(),
+                    scanned.getProcessedVersionsSize(),
+                    digest);
+        }
+
+        private void begin(Request request, DataPlaneMetrics metrics) {
             type = RequestType.of(request);
             tag = RequestType.tag(request);
+            digest = RequestType.digest(request);
             metrics.started(type);
             counted = true;
         }
 
-        private void end(DataPlaneMetrics metrics) {
+        private void end(DataPlaneMetrics metrics, WorkerLimiter limiter, long now) {
+            if (stage == Stage.SNAPSHOT) {
+                snapshotNanos = now - snapshotFromNanos;
+            } else if (stage == Stage.EXECUTE) {
+                processNanos = now - executeFromNanos;
+            }
             if (body != null) {
                 body.close();
             }
-            if (permit != null) {
-                permit.close();
+            if (parsed != null) {
+                parsed.close();
+            }
+            if (permits != null) {
+                limiter.release(permits);
             }
             if (counted) {
                 metrics.ended();

@@ -14,6 +14,9 @@ import java.util.function.LongSupplier;
 /** Metrics of the data plane, under the reference's names (worker.md 20.1). Thread-safe. */
 final class DataPlaneMetrics {
     private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
+    private static final double FIRST_BOUND = 0.0005;
+    private static final int BOUNDS = 20;
+    private static final String COPROCESSOR = "coprocessor";
 
     private final Counter[] requests;
     private final Counter[] responseBytes;
@@ -23,9 +26,15 @@ final class DataPlaneMetrics {
     private final Gauge processing;
     private final Counter failed;
     private final Counter topnRewrites;
+    private final Histogram waitSeconds;
 
     /** @param cache null if there is none */
-    DataPlaneMetrics(PrometheusRegistry registry, MemoryLimiter limiter, BlockCache cache) {
+    DataPlaneMetrics(
+            PrometheusRegistry registry,
+            MemoryLimiter limiter,
+            MemoryLimiter parsed,
+            WorkerLimiter permits,
+            BlockCache cache) {
         String[] kinds = {"cop_dag", "analyze", "checksum"};
         requests = new Counter[kinds.length];
         responseBytes = new Counter[kinds.length];
@@ -53,16 +62,42 @@ final class DataPlaneMetrics {
                 .help("Bytes reserved in the memory limiter.")
                 .callback(callback -> callback.call((double) limiter.usedBytes()))
                 .register(registry);
+        gauge(registry, "coplane_memory_limiter_capacity_bytes", "Cap of the memory limiter.", limiter::capBytes);
+        gauge(registry, "coplane_parsed_bytes", "Heap that parsed requests may hold.", parsed::usedBytes);
+        gauge(registry, "coplane_parsed_capacity_bytes", "Most that they may hold.", parsed::capBytes);
+        registerPermits(registry, permits);
+        waitSeconds = Histogram.builder()
+                .name("tikv_worker_limiter_request_wait_duration_seconds")
+                .help("Waits for permits; those that did not have to wait are 0.")
+                .labelNames("type")
+                .classicOnly()
+                .classicExponentialUpperBounds(FIRST_BOUND, 2, BOUNDS)
+                .register(registry);
         if (cache != null) {
             registerCache(registry, cache);
         }
     }
 
+    private static void registerPermits(PrometheusRegistry registry, WorkerLimiter permits) {
+        GaugeWithCallback.builder()
+                .name("tikv_worker_limiter_waiting_requests_counter")
+                .help("Requests that wait for a permit.")
+                .labelNames("type")
+                .callback(callback -> callback.call(permits.waiting(), COPROCESSOR))
+                .register(registry);
+        gauge(registry, "coplane_permits_free", "Global permits that are free.", permits::freeGlobalPermits);
+        gauge(registry, "coplane_permits", "Global permits in all.", permits::globalPermits);
+    }
+
     /** The reference has no metrics of its block cache (worker.md 20, sst.md 9.5), so the names are ours. */
     private static void registerCache(PrometheusRegistry registry, BlockCache cache) {
-        gauge(registry, "bytes", "Native bytes that the block cache holds.", cache::usedBytes);
-        gauge(registry, "capacity_bytes", "Capacity of the block cache.", cache::capacityBytes);
-        gauge(registry, "values", "Files and decoded blocks in the block cache.", cache::valueCount);
+        gauge(registry, "coplane_block_cache_bytes", "Native bytes that the block cache holds.", cache::usedBytes);
+        gauge(registry, "coplane_block_cache_capacity_bytes", "Capacity of the block cache.", cache::capacityBytes);
+        gauge(
+                registry,
+                "coplane_block_cache_values",
+                "Files and decoded blocks in the block cache.",
+                cache::valueCount);
         total(registry, "hits", "Look-ups that found a value or a load in work.", cache::hitCount);
         total(registry, "misses", "Look-ups that began a load.", cache::missCount);
         total(registry, "load_failures", "Loads that failed.", cache::failureCount);
@@ -71,7 +106,7 @@ final class DataPlaneMetrics {
 
     private static void gauge(PrometheusRegistry registry, String name, String help, LongSupplier value) {
         GaugeWithCallback.builder()
-                .name("coplane_block_cache_" + name)
+                .name(name)
                 .help(help)
                 .callback(callback -> callback.call((double) value.getAsLong()))
                 .register(registry);
@@ -105,6 +140,10 @@ final class DataPlaneMetrics {
         requestSeconds.observe(requestNanos / NANOS_PER_SECOND);
     }
 
+    void waited(long nanos) {
+        waitSeconds.labelValues(COPROCESSOR).observe(nanos / NANOS_PER_SECOND);
+    }
+
     void failed(String reason) {
         failed.labelValues(reason).inc();
     }
@@ -122,7 +161,7 @@ final class DataPlaneMetrics {
                 .name("tikv_worker_remote_cop_" + stage + "_duration_seconds")
                 .help(help)
                 .classicOnly()
-                .classicExponentialUpperBounds(0.0005, 2, 20)
+                .classicExponentialUpperBounds(FIRST_BOUND, 2, BOUNDS)
                 .register(registry);
     }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 final class ErrorTable {
     static final int OK = 200;
     private static final int BAD_REQUEST = 400;
+    private static final String OUTGROWN = "memory limit exceeded";
     private static final String MEMORY_TEXT = "Coprocessor task canceled due to exceeding memory quota";
 
     private static final int GRPC_OK = 0;
@@ -65,7 +66,7 @@ final class ErrorTable {
             case BLACK_LISTED -> text(FORBIDDEN, e.getMessage(), tag);
             case PERMIT_TIMEOUT -> text(RETRY, "wait permit timeout", tag);
             case SHUTTING_DOWN -> text(RETRY, "worker is shutting down", tag);
-            case MEMORY_LIMIT -> text(RETRY, memoryText(e), tag);
+            case MEMORY_LIMIT -> text(RETRY, stage == Stage.SNAPSHOT ? memoryText(e) : OUTGROWN, tag);
             case DEADLINE ->
                 stage == Stage.EXECUTE
                         ? response(Coprocessor.deadlineResponse(), tag)
@@ -120,7 +121,7 @@ final class ErrorTable {
         return switch (e.code()) {
             case BAD_REQUEST_BODY -> CompactAnswer.text(BAD_REQUEST, e.getMessage());
             case UNSUPPORTED -> incompatible();
-            case MEMORY_LIMIT -> CompactAnswer.text(RETRY, "memory limit exceeded");
+            case MEMORY_LIMIT -> CompactAnswer.text(RETRY, OUTGROWN);
             case SHUTTING_DOWN -> CompactAnswer.text(RETRY, "worker is shutting down");
             case BAD_PROTOBUF,
                     BAD_KEY_RANGE,
@@ -158,6 +159,11 @@ final class ErrorTable {
     /** The answer that makes a store compact by itself at once. */
     static CompactAnswer incompatible() {
         return CompactAnswer.text(INCOMPATIBLE, Admission.INCOMPATIBLE);
+    }
+
+    /** The answer to a compaction of a vector index beyond the permits: another worker may have one. */
+    static CompactAnswer vectorIndexThrottled() {
+        return CompactAnswer.text(RETRY, "vector index compaction requests throttled");
     }
 
     /** The answer that carries an executed request's response: 200, or 500 where the response itself is an error (worker.md 6.5). */

@@ -3,91 +3,143 @@ package io.coplane.engine;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import java.util.Iterator;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** Requests in work: at most so many per keyspace, and in all (worker.md 10). The keyspace's permit first, then the global one. Thread-safe. */
-final class WorkerLimiter {
+/**
+ * Requests in work: at most so many per keyspace, and in all (worker.md 10). The keyspace's permit first, then the global one; each in the order in which
+ * requests came.
+ *
+ * <p>Lock-free. Where both permits are free, {@link #tryAcquire} takes them by two compare-and-sets and allocates nothing once the keyspace is known.
+ * Who waits is a future in the semaphore's queue; a timer ends waits whose time is over. Thread-safe; the timer's task is this object's until {@link #close}.
+ */
+final class WorkerLimiter implements AutoCloseable {
     /** Beyond so many keyspaces, those without work are forgotten when a new one comes. */
     private static final int KEYSPACES_KEPT = 65_536;
 
+    private static final int BUCKET_BITS = 12;
+    private static final int SCATTER = 0x9e37_79b9; // golden ratio
+
+    /** By so much a wait may end late. */
+    private static final long SWEEP_MILLIS = 10;
+
     private final int keyspacePermits;
     private final AsyncSemaphore global;
-    private final ConcurrentHashMap<Integer, AsyncSemaphore> keyspaces = new ConcurrentHashMap<>();
-    private final ScheduledExecutorService timer;
+    private final AtomicReferenceArray<Chain> keyspaces = new AtomicReferenceArray<>(1 << BUCKET_BITS);
+    private final AtomicInteger keyspaceCount = new AtomicInteger();
+    private final ConcurrentLinkedQueue<Wait> waits = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final ScheduledFuture<?> sweep;
     private final Clock clock;
 
     /** @param timer borrowed; ends waits whose time is over */
     WorkerLimiter(int globalPermits, int keyspacePermits, ScheduledExecutorService timer, Clock clock) {
         this.keyspacePermits = keyspacePermits;
         this.global = new AsyncSemaphore(globalPermits);
-        this.timer = timer;
         this.clock = clock;
+        sweep = timer.scheduleWithFixedDelay(this::endLateWaits, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Both permits of one request. {@link #close()} gives them back, once. */
-    final class Permit implements AutoCloseable {
-        private final AsyncSemaphore keyspace;
-        private final AtomicBoolean closed = new AtomicBoolean();
+    /** The permits of one keyspace. Held by a request, it stands for both that {@link #release} gives back. */
+    static final class Keyspace {
+        private final int id;
+        private final AsyncSemaphore semaphore;
 
-        private Permit(AsyncSemaphore keyspace) {
-            this.keyspace = keyspace;
+        private Keyspace(int id, int permits) {
+            this.id = id;
+            semaphore = new AsyncSemaphore(permits);
         }
+    }
 
-        @Override
-        public void close() {
-            if (closed.compareAndSet(false, true)) {
-                global.release();
-                keyspace.release();
-            }
+    /** Keyspaces of one bucket. */
+    private record Chain(Keyspace keyspace, Chain next) {}
+
+    private record Wait(AsyncSemaphore semaphore, CompletableFuture<Void> waiter, long deadlineNanos) {}
+
+    /**
+     * Takes both permits if they are free and nobody waits for them.
+     *
+     * @return to be given back by {@link #release}; null if there is something to wait for, and nothing is held then
+     */
+    Keyspace tryAcquire(int keyspaceId) {
+        Keyspace keyspace = keyspace(keyspaceId);
+        if (!keyspace.semaphore.tryAcquire()) {
+            return null;
         }
+        if (!global.tryAcquire()) {
+            keyspace.semaphore.release();
+            return null;
+        }
+        return keyspace;
     }
 
     /**
      * Waits for both permits.
      *
      * @param deadlineNanos on the clock's nanoTime
-     * @return the permits; fails with {@link CoplaneException} PERMIT_TIMEOUT, and holds nothing then
+     * @return to be given back by {@link #release}; fails with {@link CoplaneException} PERMIT_TIMEOUT, and holds nothing then
      */
-    CompletableFuture<Permit> acquire(int keyspaceId, long deadlineNanos) {
-        AsyncSemaphore keyspace = keyspace(keyspaceId);
-        if (keyspace.tryAcquire()) {
-            if (global.tryAcquire()) {
-                return CompletableFuture.completedFuture(new Permit(keyspace));
-            }
-            return acquireGlobal(keyspace, deadlineNanos);
+    CompletableFuture<Keyspace> acquire(int keyspaceId, long deadlineNanos) {
+        Keyspace keyspace = keyspace(keyspaceId);
+        if (keyspace.semaphore.tryAcquire()) {
+            return global.tryAcquire()
+                    ? CompletableFuture.completedFuture(keyspace)
+                    : acquireGlobal(keyspace, deadlineNanos);
         }
-        return waitFor(keyspace, deadlineNanos).thenCompose(taken -> acquireGlobal(keyspace, deadlineNanos));
+        return waitFor(keyspace.semaphore, deadlineNanos).thenCompose(taken -> acquireGlobal(keyspace, deadlineNanos));
     }
 
-    /** Free permits in all; for the status page and tests. */
+    /** Gives both permits back. Once for each time they were taken. */
+    void release(Keyspace keyspace) {
+        global.release();
+        keyspace.semaphore.release();
+    }
+
+    /** Global permits in all. */
+    int globalPermits() {
+        return global.permits();
+    }
+
+    /** Free permits in all. */
     int freeGlobalPermits() {
         return global.freePermits();
     }
 
-    private CompletableFuture<Permit> acquireGlobal(AsyncSemaphore keyspace, long deadlineNanos) {
+    /** Requests that wait for a permit. */
+    int waiting() {
+        return waiting.get();
+    }
+
+    /** Ends the sweep; waits end no more by their deadline then. Idempotent. */
+    @Override
+    public void close() {
+        sweep.cancel(false);
+    }
+
+    private CompletableFuture<Keyspace> acquireGlobal(Keyspace keyspace, long deadlineNanos) {
         return waitFor(global, deadlineNanos).handle((taken, failure) -> {
             if (failure != null) {
-                keyspace.release();
+                keyspace.semaphore.release();
                 throw timeout();
             }
-            return new Permit(keyspace);
+            return keyspace;
         });
     }
 
     private CompletableFuture<Void> waitFor(AsyncSemaphore semaphore, long deadlineNanos) {
+        waiting.incrementAndGet();
         CompletableFuture<Void> waiter = semaphore.acquire();
-        if (waiter.isDone()) {
-            return waiter;
+        if (!waiter.isDone()) {
+            waits.add(new Wait(semaphore, waiter, deadlineNanos));
         }
-        long left = Math.max(0, deadlineNanos - clock.nanoTime());
-        ScheduledFuture<?> alarm = timer.schedule(() -> semaphore.cancel(waiter), left, TimeUnit.NANOSECONDS);
         return waiter.handle((taken, cancelled) -> {
-            alarm.cancel(false);
+            waiting.decrementAndGet();
             if (cancelled != null) {
                 throw timeout();
             }
@@ -95,20 +147,69 @@ final class WorkerLimiter {
         });
     }
 
+    private void endLateWaits() {
+        long now = clock.nanoTime();
+        for (Iterator<Wait> all = waits.iterator(); all.hasNext(); ) {
+            Wait wait = all.next();
+            boolean isLate = now - wait.deadlineNanos >= 0;
+            if (wait.waiter.isDone() || isLate) {
+                all.remove();
+                wait.semaphore.cancel(wait.waiter);
+            }
+        }
+    }
+
     private static CoplaneException timeout() {
         return new CoplaneException(ErrorCode.PERMIT_TIMEOUT, "wait permit timeout");
     }
 
-    private AsyncSemaphore keyspace(int keyspaceId) {
-        AsyncSemaphore semaphore = keyspaces.get(keyspaceId);
-        if (semaphore != null) {
-            return semaphore;
+    private Keyspace keyspace(int id) {
+        int bucket = (id * SCATTER) >>> (Integer.SIZE - BUCKET_BITS);
+        Keyspace found = find(keyspaces.get(bucket), id);
+        return found == null ? add(bucket, id) : found;
+    }
+
+    private static Keyspace find(Chain from, int id) {
+        for (Chain chain = from; chain != null; chain = chain.next) {
+            if (chain.keyspace.id == id) {
+                return chain.keyspace;
+            }
         }
-        if (keyspaces.size() >= KEYSPACES_KEPT) {
-            keyspaces.values().removeIf(AsyncSemaphore::isIdle);
+        return null;
+    }
+
+    private Keyspace add(int bucket, int id) {
+        Keyspace created = new Keyspace(id, keyspacePermits);
+        while (true) {
+            Chain head = keyspaces.get(bucket);
+            Keyspace found = find(head, id);
+            if (found != null) {
+                return found;
+            }
+            Chain kept = keyspaceCount.get() < KEYSPACES_KEPT ? head : withWork(head);
+            if (keyspaces.compareAndSet(bucket, head, new Chain(created, kept))) {
+                keyspaceCount.addAndGet(1 + count(kept) - count(head));
+                return created;
+            }
         }
-        AsyncSemaphore created = new AsyncSemaphore(keyspacePermits);
-        AsyncSemaphore other = keyspaces.putIfAbsent(keyspaceId, created);
-        return other == null ? created : other;
+    }
+
+    /** The keyspaces that have work. One that gets some at this very moment starts over with all its permits. */
+    private static Chain withWork(Chain from) {
+        Chain kept = null;
+        for (Chain chain = from; chain != null; chain = chain.next) {
+            if (!chain.keyspace.semaphore.isIdle()) {
+                kept = new Chain(chain.keyspace, kept);
+            }
+        }
+        return kept;
+    }
+
+    private static int count(Chain from) {
+        int count = 0;
+        for (Chain chain = from; chain != null; chain = chain.next) {
+            count++;
+        }
+        return count;
     }
 }

@@ -3,11 +3,14 @@ package io.coplane.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 final class AsyncSemaphoreTest {
@@ -64,6 +67,63 @@ final class AsyncSemaphoreTest {
         semaphore.release();
         semaphore.release();
         assertThat(semaphore.isIdle()).isTrue();
+    }
+
+    /** Who asked before another one began to ask is served before him; ten threads, one permit. */
+    @Test
+    void crowdsAreServedInTheOrderInWhichTheyAsked() throws InterruptedException {
+        var one = new AsyncSemaphore(1);
+        var stamps = new AtomicLong();
+        int threadCount = 10;
+        int rounds = 3_000;
+        long[][] asked =
+                new long[threadCount * rounds][]; // when it began to ask, when it had asked, when it was served
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < threadCount; t++) {
+            int base = t * rounds;
+            threads.add(Thread.ofPlatform().start(() -> {
+                for (int i = 0; i < rounds; i++) {
+                    long begin = stamps.incrementAndGet();
+                    CompletableFuture<Void> waiter = one.acquire();
+                    long end = stamps.incrementAndGet();
+                    waiter.join();
+                    asked[base + i] = new long[] {begin, end, stamps.incrementAndGet()}; // while it has the permit
+                    one.release();
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        Arrays.sort(asked, Comparator.comparingLong(stamp -> stamp[2])); // as they were served
+        long latestBegin = 0;
+        for (long[] stamp : asked) {
+            assertThat(stamp[1])
+                    .as("asked before one began to ask that was served earlier")
+                    .isGreaterThan(latestBegin);
+            latestBegin = Math.max(latestBegin, stamp[0]);
+        }
+        assertThat(one.isIdle()).isTrue();
+    }
+
+    @Test
+    void waitersThatGiveBackAtOnceMakeNoDeepStack() {
+        var one = new AsyncSemaphore(1);
+        assertThat(one.tryAcquire()).isTrue();
+        AtomicLong served = new AtomicLong();
+        for (int i = 0; i < 100_000; i++) {
+            CompletableFuture<Void> done = one.acquire().thenRun(() -> {
+                served.incrementAndGet();
+                one.release();
+            });
+            assertThat(done).isNotDone();
+        }
+
+        one.release();
+
+        assertThat(served).hasValue(100_000);
+        assertThat(one.isIdle()).isTrue();
     }
 
     @Test

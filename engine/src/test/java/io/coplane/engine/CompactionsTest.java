@@ -16,13 +16,17 @@ import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,12 +57,17 @@ final class CompactionsTest {
     }
 
     private DataPlane plane(ObjectStore store, long capBytes, long windowBytes) {
+        return plane(store, capBytes, windowBytes, 2);
+    }
+
+    private DataPlane plane(ObjectStore store, long capBytes, long windowBytes, int threads) {
         directory = store instanceof DirectoryStore d ? d : directory;
         var settings = new CompactionSettings(
                 CompactionConfig.DEFAULT,
-                2,
+                threads,
                 windowBytes,
-                CompactionSettings.defaults(1).ids());
+                CompactionSettings.defaults(1).ids(),
+                2);
         plane = DataPlane.open(DataPlaneConfig.defaults(2, capBytes), settings, store, Clock.system(), registry);
         return plane;
     }
@@ -182,6 +191,97 @@ final class CompactionsTest {
 
         assertThat(answer.httpStatus()).isEqualTo(500);
         assertThat(answer.text()).contains("STORE_UNAVAILABLE");
+    }
+
+    /** worker.md 12, step 4. A job keeps the only thread, so that what is admitted waits with its permit. */
+    @Test
+    void vectorIndexesBeyondThePermitsAreRefusedAtOnce() throws IOException {
+        directory = new DirectoryStore(root, "", 2);
+        String job = new String(golden().bytes("request.json"), StandardCharsets.UTF_8);
+        StalledStore stalled = new StalledStore(directory);
+        plane(stalled, 1 << 28, 0, 1);
+        String vector = request(VECTOR.replace("[[1,2]]", "[]"), ",\"compactor-version\":3,\"input-size\":10");
+        CompletableFuture<CompactAnswer> busy = start(job);
+        stalled.awaitRead();
+
+        List<CompletableFuture<CompactAnswer>> admitted = List.of(start(vector), start(vector));
+        while (gauge("coplane_vector_index_permits_free") > 0) {
+            Thread.onSpinWait(); // both are admitted
+        }
+        CompactAnswer refused = ask(vector);
+        assertThat(refused.httpStatus()).isEqualTo(503);
+        assertThat(refused.text()).isEqualTo("vector index compaction requests throttled");
+
+        stalled.letGo();
+        assertThat(busy.join().httpStatus()).isEqualTo(200);
+        admitted.forEach(one -> assertThat(one.join().httpStatus()).isEqualTo(200));
+        assertThat(gauge("coplane_vector_index_permits_free")).isEqualTo(2);
+        assertThat(ask(request(VECTOR.replace("[[1,2]]", "[]"), ",\"compactor-version\":3,\"input-size\":999999999"))
+                        .text())
+                .isEqualTo("memory limit exceeded");
+        assertThat(gauge("coplane_vector_index_permits_free"))
+                .as("memory was refused")
+                .isEqualTo(2);
+    }
+
+    private CompletableFuture<CompactAnswer> start(String json) {
+        return plane.compact(MemorySegment.ofArray(json.getBytes(StandardCharsets.UTF_8)), System.nanoTime());
+    }
+
+    private double gauge(String name) {
+        for (MetricSnapshot snapshot : registry.scrape()) {
+            if (snapshot instanceof GaugeSnapshot gauge
+                    && name.equals(gauge.getMetadata().getPrometheusName())) {
+                return gauge.getDataPoints().getFirst().getValue();
+            }
+        }
+        throw new AssertionError("no gauge " + name);
+    }
+
+    /** A store whose reads wait until they are let go. */
+    private static final class StalledStore implements ObjectStore {
+        private final ObjectStore store;
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final CompletableFuture<Void> gate = new CompletableFuture<>();
+
+        private StalledStore(ObjectStore store) {
+            this.store = store;
+        }
+
+        void awaitRead() {
+            try {
+                assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        void letGo() {
+            gate.complete(null);
+        }
+
+        @Override
+        public CompletableFuture<MemorySegment> read(
+                FileKind kind, long fileId, long start, long end, NativeArena arena) {
+            asked.countDown();
+            return gate.thenCompose(open -> store.read(kind, fileId, start, end, arena));
+        }
+
+        @Override
+        public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
+            asked.countDown();
+            return gate.thenCompose(open -> store.byteSize(kind, fileId));
+        }
+
+        @Override
+        public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+            return store.put(kind, fileId, bytes);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
     }
 
     /** A job of the L0 kind that needs no key; its inputs are put into the directory. */

@@ -6,7 +6,10 @@ import com.google.protobuf.ByteString;
 import io.coplane.cop.RegionAccessor;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.DirectoryStore;
+import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.coprocessor.KeyRange;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
@@ -27,16 +30,22 @@ import io.coplane.proto.tipb.SelectResponse;
 import io.coplane.proto.tipb.TableScan;
 import io.coplane.snapshot.MemDataWriter;
 import io.coplane.snapshot.RemoteRequestBody;
+import io.coplane.testing.ManualClock;
 import io.coplane.testing.NoLeaks;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +58,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ExtendWith(NoLeaks.class)
 final class DataPlaneTest {
     private static final byte[] NOTHING = {};
+    private static final byte[] ROW = HexFormat.of().parseHex("0804038000000000000007"); // column 2 is 7
 
     @TempDir
     Path root;
@@ -130,6 +140,20 @@ final class DataPlaneTest {
         assertThat(answer.text()).isEqualTo("MemoryLimitExceeded(7)");
     }
 
+    /** Two bytes on the wire can be fifty on the heap: what would not fit is not parsed. */
+    @Test
+    void refusesARequestWhoseObjectsWouldFillTheHeap() {
+        byte[] ranges = new byte[Math.toIntExact(Runtime.getRuntime().maxMemory() / 4 / 48 + 2) / 2 * 2];
+        for (int i = 0; i < ranges.length; i += 2) {
+            ranges[i] = 0x22; // an empty range
+        }
+
+        CopAnswer answer = ask(RemoteRequestBody.join(ranges, NOTHING, emptyShard()));
+
+        assertThat(answer.httpStatus()).isEqualTo(503);
+        assertThat(answer.text()).isEqualTo("memory limit exceeded");
+    }
+
     @ParameterizedTest
     @CsvSource({"103, 1, remote-cop", "104, 2, analyze", "105, 3, checksum"})
     void refusesListedKeyspacesBeforeAnythingElse(long tp, int keyspaceId, String type) {
@@ -188,6 +212,180 @@ final class DataPlaneTest {
         assertThat(rows(remote.getIntermediateOutputs(0).getChunksList())).isEqualTo("038000000000000001");
         assertThat(rows(inReach.getChunksList())).isEqualTo("038000000000000007");
         assertThat(inReach.getIntermediateOutputs(0).getChunksList()).isEmpty();
+    }
+
+    /** worker.md 11: memtable and file sizes, until the end of the execution; the body may go as soon as the memtable is rebuilt. */
+    @Test
+    void aRequestHoldsWhatItWasAdmittedWithAndNotItsBody() {
+        plane.close();
+        int fileBytes = 1 << 17; // estimate of an L0 file
+        HeldStore held = new HeldStore(store);
+        DataPlaneConfig uncached =
+                new DataPlaneConfig(
+                        2,
+                        1 << 20,
+                        0,
+                        2,
+                        2,
+                        32 << 20,
+                        0,
+                        BlackList.NONE,
+                        NOTHING,
+                        1000,
+                        1000,
+                        DataPlaneConfig.defaults(2, 1 << 20).keyspaceMasterKeys());
+        plane = DataPlane.open(uncached, held, Clock.system(), new PrometheusRegistry());
+        byte[] memData = memData(1000);
+        byte[] body = RemoteRequestBody.join(request(103, 0), memData, changeSet(0x1001, fileBytes));
+        CountDownLatch bodyRead = new CountDownLatch(1);
+
+        CompletableFuture<CopAnswer> answer = plane.coprocessor(
+                new CopRequest(MemorySegment.ofArray(body), Optional.empty(), () -> false, bodyRead::countDown));
+        awaitLatch(bodyRead);
+        held.awaitRead();
+
+        assertThat(answer).isNotDone();
+        assertThat(plane.memory().usedBytes()).isEqualTo(memData.length + fileBytes);
+        held.letGo();
+        assertThat(answer.join().text()).contains("4097"); // no such file
+        assertThat(plane.memory().usedBytes()).isZero();
+    }
+
+    /** worker.md 6.2, steps 5 and 10: 20 s for permits and snapshot where the request says nothing. */
+    @Test
+    void aSnapshotThatTakesTooLongIsRetryable() {
+        plane.close();
+        ManualClock clock = ManualClock.recorded();
+        plane = DataPlane.open(DataPlaneConfig.defaults(2, 64 << 20), store, clock, new PrometheusRegistry());
+
+        CopAnswer answer = plane.coprocessor(waitingFor(clock, 11)).join();
+
+        assertThat(answer.httpStatus()).isEqualTo(503);
+        assertThat(answer.text()).isEqualTo("construct snapshot timeout");
+    }
+
+    /** worker.md 6.4: 60 s of execution where the request says nothing. The clock goes on by a step whenever somebody looks whether he is late. */
+    @Test
+    void anExecutionThatTakesTooLongIsBusy() throws IOException {
+        plane.close();
+        ManualClock clock = ManualClock.recorded();
+        plane = DataPlane.open(DataPlaneConfig.defaults(2, 64 << 20), store, clock, new PrometheusRegistry());
+        long start = clock.nanoTime();
+
+        CopAnswer answer = plane.coprocessor(waitingFor(clock, 2)).join();
+
+        Response response = Response.parseFrom(answer.response());
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(response.getRegionError().getServerIsBusy().getReason()).isEqualTo("deadline is exceeded");
+        assertThat(TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime() - start)).isBetween(60L, 84L);
+    }
+
+    /** A scan of 60,000 rows, before each check of whose deadline {@code seconds} pass. */
+    private static CopRequest waitingFor(ManualClock clock, long seconds) {
+        ByteString start = ByteString.copyFrom(HexFormat.of().parseHex("7480000000000000015f72"));
+        DAGRequest dag = DAGRequest.newBuilder()
+                .addExecutors(Executor.newBuilder()
+                        .setTp(ExecType.TypeTableScan)
+                        .setTblScan(TableScan.newBuilder()
+                                .setTableId(1)
+                                .addColumns(
+                                        ColumnInfo.newBuilder().setColumnId(2).setTp(8))))
+                .addOutputOffsets(0)
+                .build();
+        byte[] scan = Request.newBuilder()
+                .setTp(103)
+                .setStartTs(5)
+                .setData(dag.toByteString())
+                .addRanges(KeyRange.newBuilder().setStart(start).setEnd(start.concat(ByteString.copyFrom(new byte[] {-1
+                }))))
+                .build()
+                .toByteArray();
+        return new CopRequest(
+                MemorySegment.ofArray(RemoteRequestBody.join(scan, memData(60_000), emptyShard())),
+                Optional.empty(),
+                () -> {
+                    clock.advance(Duration.ofSeconds(seconds));
+                    return false;
+                },
+                RegionAccessor.NONE);
+    }
+
+    @Test
+    void aBodyIsNotCalledReadIfItWasRefusedBefore() {
+        AtomicInteger read = new AtomicInteger();
+
+        for (byte[] body : List.of(
+                NOTHING,
+                RemoteRequestBody.join(request(103, 0), NOTHING, NOTHING),
+                RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 1 << 21)))) {
+            plane.coprocessor(new CopRequest(
+                            MemorySegment.ofArray(body), Optional.empty(), () -> false, read::incrementAndGet))
+                    .join();
+        }
+
+        assertThat(read).hasValue(0);
+    }
+
+    private static byte[] memData(int rows) {
+        try (MemoryGuard guard = MemoryGuard.unlimited();
+                MemDataWriter writer = new MemDataWriter(guard)) {
+            byte[] key = HexFormat.of().parseHex("7480000000000000015f728000000000000000");
+            for (int i = 0; i < rows; i++) {
+                key[17] = (byte) (i >> 8);
+                key[18] = (byte) i;
+                writer.add(key, 1, 2, ROW);
+            }
+            return writer.copyV2(NOTHING);
+        }
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** A store whose reads wait until the test lets them go. */
+    private static final class HeldStore implements ObjectStore {
+        private final ObjectStore store;
+        private final CountDownLatch asked = new CountDownLatch(1);
+        private final CompletableFuture<Void> gate = new CompletableFuture<>();
+
+        private HeldStore(ObjectStore store) {
+            this.store = store;
+        }
+
+        void awaitRead() {
+            awaitLatch(asked);
+        }
+
+        void letGo() {
+            gate.complete(null);
+        }
+
+        @Override
+        public CompletableFuture<MemorySegment> read(
+                FileKind kind, long fileId, long start, long end, NativeArena arena) {
+            asked.countDown();
+            return gate.thenCompose(open -> store.read(kind, fileId, start, end, arena));
+        }
+
+        @Override
+        public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
+            return store.byteSize(kind, fileId);
+        }
+
+        @Override
+        public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+            return store.put(kind, fileId, bytes);
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
     }
 
     private static byte[] lookUp(String entry) {

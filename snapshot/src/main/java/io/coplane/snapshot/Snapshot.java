@@ -33,6 +33,11 @@ public final class Snapshot implements AutoCloseable {
         return guard;
     }
 
+    /** Files that it was made of. */
+    public int fileCount() {
+        return shard.files().size();
+    }
+
     /** Shard id of the ChangeSet. */
     public long shardId() {
         return shard.shardId();

@@ -127,20 +127,26 @@ public final class SnapshotBuilder {
      *     DEADLINE, SHUTTING_DOWN, or what loading and opening a file raise; nothing stays allocated then
      */
     public CompletableFuture<Snapshot> build(MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline) {
-        return build(memData, snapData, deadline, store);
+        return build(memData, snapData, () -> {}, deadline, store);
     }
 
     /**
      * As the other one.
      *
+     * @param dataRead run when {@code memData} and {@code snapData} are not looked at any more: the memtable is rebuilt, in memory of the snapshot's
+     *     guard. Not run where the build fails before
      * @param near where this request's files are read, but for txn chunks (snapshot.md 4.7): the builder's own store with a deadline, or with the
      *     sender's copy before it (4.8). A file that the cache loads for several requests is read through the first one's. Borrowed
      */
     public CompletableFuture<Snapshot> build(
-            MemorySegment memData, MemorySegment snapData, DeadlineCheck deadline, ObjectStore near) {
+            MemorySegment memData,
+            MemorySegment snapData,
+            Runnable dataRead,
+            DeadlineCheck deadline,
+            ObjectStore near) {
         var result = new CompletableFuture<Snapshot>();
         try {
-            pool.execute(() -> begin(memData, snapData, deadline, near, result));
+            pool.execute(() -> begin(memData, snapData, dataRead, deadline, near, result));
         } catch (RejectedExecutionException e) {
             result.completeExceptionally(shuttingDown(e));
         }
@@ -150,6 +156,7 @@ public final class SnapshotBuilder {
     private void begin(
             MemorySegment memData,
             MemorySegment snapData,
+            Runnable dataRead,
             DeadlineCheck deadline,
             ObjectStore near,
             CompletableFuture<Snapshot> result) {
@@ -162,6 +169,7 @@ public final class SnapshotBuilder {
         }
         CompletableFuture<Void> ended = load.startReads(near, cache, chunks);
         load.rebuildMemTable();
+        dataRead.run();
         ended.whenComplete((none, failed) -> {
                     try {
                         pool.execute(() -> load.finish(result));

@@ -2,7 +2,6 @@ package io.coplane.worker;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.LoggerContext;
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.Configurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
@@ -19,17 +18,20 @@ import org.slf4j.LoggerFactory;
  * class as a service.
  */
 public final class Logs extends ContextAwareBase implements Configurator {
-    private static final String PATTERN = "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %-5level [%thread] %logger{0} - %msg%n";
-
     /** Made by Logback. */
     public Logs() {}
 
     @Override
     public ExecutionStatus configure(LoggerContext context) {
         ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
-        console.setEncoder(encoder(context));
+        console.setEncoder(encoder(context, false));
         install(context, Level.INFO, console);
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
+    }
+
+    /** As the other one, with lines of text. */
+    public static void configure(String level, String file) {
+        configure(level, file, false);
     }
 
     /**
@@ -37,19 +39,24 @@ public final class Logs extends ContextAwareBase implements Configurator {
      *
      * @param level a level's name in any case, or empty for info
      * @param file log file, or empty for standard output
+     * @param isJson lines are JSON objects
      */
-    public static void configure(String level, String file) {
+    public static void configure(String level, String file, boolean isJson) {
         LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
         Level parsed = level(level);
-        if (file.isEmpty()) {
+        if (!file.isEmpty()) {
+            install(context, parsed, new RotatingFile(Path.of(file), encoder(context, isJson)));
+        } else if (isJson) {
+            ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
+            console.setEncoder(encoder(context, true));
+            install(context, parsed, console);
+        } else {
             context.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME).setLevel(parsed);
-            return;
         }
-        RotatingFile rotating = new RotatingFile(Path.of(file), encoder(context));
-        install(context, parsed, rotating);
     }
 
-    private static Level level(String name) {
+    /** @throws CoplaneException BAD_CONFIG if it names no level */
+    static Level level(String name) {
         return switch (name.toLowerCase(Locale.ROOT)) {
             case "", "info" -> Level.INFO;
             case "trace" -> Level.TRACE;
@@ -60,10 +67,9 @@ public final class Logs extends ContextAwareBase implements Configurator {
         };
     }
 
-    private static PatternLayoutEncoder encoder(LoggerContext context) {
-        PatternLayoutEncoder encoder = new PatternLayoutEncoder();
+    private static LogLines encoder(LoggerContext context, boolean isJson) {
+        LogLines encoder = new LogLines(isJson);
         encoder.setContext(context);
-        encoder.setPattern(PATTERN);
         encoder.start();
         return encoder;
     }

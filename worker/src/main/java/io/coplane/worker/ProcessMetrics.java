@@ -1,12 +1,17 @@
 package io.coplane.worker;
 
+import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.worker.config.Machine;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.Collector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.StringTokenizer;
@@ -35,9 +40,68 @@ final class ProcessMetrics {
                 "process_threads",
                 "Number of OS threads in the process.",
                 () -> ManagementFactory.getThreadMXBean().getThreadCount());
+        gauge(registry, "process_open_fds", "Open file descriptors.", () -> files(true));
+        gauge(registry, "process_max_fds", "Most open file descriptors.", () -> files(false));
+        memory(registry);
         gauge(registry, "tikv_server_cpu_cores_quota", "Cores that the process may use.", machine::cpuQuota);
         Collector cpu = ProcessMetrics::cpu; // the library's counter with callback forgets the name it was given
         registry.register(cpu);
+    }
+
+    static void registerBodies(PrometheusRegistry registry, MemoryLimiter bodies) {
+        gauge(
+                registry,
+                "coplane_http_body_bytes",
+                "Bytes that bodies of HTTP requests hold until they are decoded.",
+                bodies::usedBytes);
+        gauge(registry, "coplane_http_body_capacity_bytes", "Most that they may hold.", bodies::capBytes);
+    }
+
+    private static double files(boolean isOpen) {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.UnixOperatingSystemMXBean bean
+                ? isOpen ? bean.getOpenFileDescriptorCount() : bean.getMaxFileDescriptorCount()
+                : 0;
+    }
+
+    /** Memory of the JVM, under the names of Prometheus' own client: what the memory limiter does not know of. */
+    private static void memory(PrometheusRegistry registry) {
+        MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+        GaugeWithCallback.builder()
+                .name("jvm_memory_used_bytes")
+                .help("Used bytes of a JVM memory area.")
+                .labelNames("area")
+                .callback(callback -> {
+                    callback.call((double) memory.getHeapMemoryUsage().getUsed(), "heap");
+                    callback.call((double) memory.getNonHeapMemoryUsage().getUsed(), "nonheap");
+                })
+                .register(registry);
+        gauge(registry, "coplane_heap_capacity_bytes", "Most that the heap may be.", () ->
+                (double) Runtime.getRuntime().maxMemory());
+        GaugeWithCallback.builder()
+                .name("jvm_buffer_pool_used_bytes")
+                .help("Used bytes of a JVM buffer pool.")
+                .labelNames("pool")
+                .callback(callback -> {
+                    for (BufferPoolMXBean pool : ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class)) {
+                        callback.call((double) pool.getMemoryUsed(), pool.getName());
+                    }
+                })
+                .register(registry);
+        Collector collections = ProcessMetrics::collections;
+        registry.register(collections);
+    }
+
+    private static CounterSnapshot collections() {
+        CounterSnapshot.Builder all = CounterSnapshot.builder()
+                .name("jvm_gc_collection_seconds_total")
+                .help("Time spent in a garbage collector.");
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            all.dataPoint(CounterSnapshot.CounterDataPointSnapshot.builder()
+                    .labels(Labels.of("gc", collector.getName()))
+                    .value(Math.max(0, collector.getCollectionTime()) / MILLIS_PER_SECOND)
+                    .build());
+        }
+        return all.build();
     }
 
     private static CounterSnapshot cpu() {

@@ -1,8 +1,8 @@
 package io.coplane.worker;
 
-import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
+import ch.qos.logback.core.encoder.Encoder;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import java.io.IOException;
@@ -26,16 +26,16 @@ final class RotatingFile extends AppenderBase<ILoggingEvent> {
             .withZone(ZoneId.systemDefault());
 
     private final Path file;
-    private final PatternLayoutEncoder encoder;
+    private final Encoder<ILoggingEvent> encoder;
     private final long rotateBytes;
     private OutputStream out;
     private long bytes;
 
-    RotatingFile(Path file, PatternLayoutEncoder encoder) {
+    RotatingFile(Path file, Encoder<ILoggingEvent> encoder) {
         this(file, encoder, ROTATE_BYTES);
     }
 
-    RotatingFile(Path file, PatternLayoutEncoder encoder, long rotateBytes) {
+    RotatingFile(Path file, Encoder<ILoggingEvent> encoder, long rotateBytes) {
         this.file = file.toAbsolutePath();
         this.encoder = encoder;
         this.rotateBytes = rotateBytes;

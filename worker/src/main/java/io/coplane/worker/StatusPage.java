@@ -1,6 +1,7 @@
 package io.coplane.worker;
 
 import io.coplane.engine.DataPlane;
+import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.worker.http.HttpServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -31,6 +32,7 @@ final class StatusPage {
             <tr><th>Coprocessor requests in work</th><td>%,d</td></tr>
             <tr><th>Connections</th><td>%,d</td></tr>
             <tr><th>Memory held by requests</th><td>%s of %s</td></tr>
+            <tr><th>Memory held by bodies</th><td>%s of %s</td></tr>
             </table>
             <p><progress max="1000" value="%d">%s</progress></p>
             <p><a href="/metrics">metrics</a> · <a href="/healthz">health</a></p>
@@ -42,7 +44,7 @@ final class StatusPage {
 
     private StatusPage() {}
 
-    static String html(DataPlane plane, HttpServer server) {
+    static String html(DataPlane plane, MemoryLimiter bodies, HttpServer server) {
         long used = plane.memory().usedBytes();
         long cap = Math.max(1, plane.memory().capBytes());
         Duration up = Duration.ofMillis(ManagementFactory.getRuntimeMXBean().getUptime());
@@ -57,6 +59,8 @@ final class StatusPage {
                 server.connectionCount(),
                 bytes(used),
                 bytes(cap),
+                bytes(bodies.usedBytes()),
+                bytes(bodies.capBytes()),
                 (int) (1000.0 * used / cap),
                 bytes(used));
     }

@@ -3,6 +3,8 @@ package io.coplane.worker;
 import io.coplane.engine.CompactionSettings;
 import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
+import io.coplane.engine.DelegatedAnswer;
+import io.coplane.engine.DelegatedRequest;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -19,6 +21,7 @@ import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.grpc.GrpcServer;
 import io.coplane.worker.http.HttpLimits;
 import io.coplane.worker.http.HttpServer;
+import io.coplane.worker.http.RequestLog;
 import io.coplane.worker.pd.PdClient;
 import io.coplane.worker.pd.PdFileIds;
 import io.coplane.worker.tls.Tls;
@@ -38,8 +41,10 @@ public final class Worker implements AutoCloseable {
 
     private final Deque<AutoCloseable> owned = new ArrayDeque<>();
     private DataPlane plane;
+    private MemoryLimiter bodies;
     private HttpServer server;
     private InetSocketAddress grpcAddress;
+    private Clock clock;
 
     private Worker() {}
 
@@ -74,6 +79,11 @@ public final class Worker implements AutoCloseable {
         return plane.memory();
     }
 
+    /** What bodies of HTTP requests hold until they are decoded; beside {@link #memory}. */
+    public MemoryLimiter bodies() {
+        return bodies;
+    }
+
     /** Bytes of {@link #memory} that the block cache holds. */
     public long cachedBytes() {
         return plane.cachedBytes();
@@ -99,17 +109,20 @@ public final class Worker implements AutoCloseable {
         OpenStore open = OpenStore.of(config.dfs(), own.storeThreads(), registry);
         ObjectStore store = open.store();
         owned.push(store);
-        DataPlaneConfig planeConfig = besideHeap(config.dataPlane(machine), machine, open.nativeBytes());
+        bodies = new MemoryLimiter(own.maxInflightBodyBytes().resolve(machine.memoryBytes()));
+        DataPlaneConfig planeConfig =
+                besideOthers(config.dataPlane(machine), machine, open.nativeBytes() + bodies.capBytes());
         ProcessMetrics.register(registry, machine);
-        Clock clock = own.fixedClockMicros().isPresent()
+        ProcessMetrics.registerBodies(registry, bodies);
+        clock = own.fixedClockMicros().isPresent()
                 ? new FixedClock(own.fixedClockMicros().getAsLong())
                 : Clock.system();
         Optional<Tls> tls =
                 config.security().isTls() ? Optional.of(new Tls(config.security(), clock, registry)) : Optional.empty();
         GrpcChannels channels = new GrpcChannels(tls.map(context -> context::grpcClient), own.maxGrpcMessageBytes());
         owned.push(channels);
-        Optional<PdClient> pd = pd(config, channels, clock);
-        CompactionSettings compaction = config.compaction(planeConfig);
+        Optional<PdClient> pd = pd(config, channels);
+        CompactionSettings compaction = config.compaction(planeConfig, machine);
         FilePeers peers = new FilePeers(tls.map(Tls::httpClient), clock);
         owned.push(peers);
         long ttlMillis = config.copRemoteDfsCacheTtl().toMillis();
@@ -122,6 +135,7 @@ public final class Worker implements AutoCloseable {
                 registry,
                 (plain, address) -> new RemoteCachedStore(plain, peers, address, ttlMillis, clock));
         owned.push(plane);
+        RequestLog log = new RequestLog(own.slowLogThreshold());
         HttpLimits limits = new HttpLimits(
                 own.maxBodyBytes(),
                 own.maxHeaderBytes(),
@@ -129,17 +143,19 @@ public final class Worker implements AutoCloseable {
                 own.headTimeout(),
                 own.bodyIdleTimeout(),
                 own.writeIdleTimeout());
-        server = HttpServer.builder(plane::coprocessor, plane.memory(), limits)
+        server = HttpServer.builder(plane::coprocessor, bodies, limits)
                 .compactor(plane::compact)
                 .metrics(registry)
-                .statusPage(() -> StatusPage.html(plane, server))
+                .statusPage(() -> StatusPage.html(plane, bodies, server))
                 .clock(clock)
+                .log(log)
                 .tls(tls.map(Tls::httpServer))
                 .ioThreads(own.ioThreads() > 0 ? own.ioThreads() : (int) Math.ceil(machine.cpuQuota()))
                 .shutdownTimeout(own.shutdownTimeout())
                 .start(config.addr());
         owned.push(server);
-        openGrpc(config, tls, channels, pd);
+        openGrpc(config, tls, channels, pd, log);
+        openPush(config, registry);
         LOG.info(
                 "listening: addr={} threads={} memoryCapBytes={} store={}",
                 server.address(),
@@ -149,26 +165,27 @@ public final class Worker implements AutoCloseable {
     }
 
     /** PD, or nothing for a worker that stands alone. */
-    private Optional<PdClient> pd(WorkerConfig config, GrpcChannels channels, Clock clock) {
+    private Optional<PdClient> pd(WorkerConfig config, GrpcChannels channels) {
         if (config.pd().endpoints().isEmpty()) {
             if (config.isRegistered()) {
                 throw new CoplaneException(ErrorCode.BAD_CONFIG, "register needs pd.endpoints");
             }
             return Optional.empty();
         }
-        PdClient client = connect(config, channels, clock);
+        PdClient client = connect(config, channels);
         owned.push(client);
         return Optional.of(client);
     }
 
     /** The server of {@code cop-addr}, and the registration; each where the configuration asks for it. */
-    private void openGrpc(WorkerConfig config, Optional<Tls> tls, GrpcChannels channels, Optional<PdClient> pd) {
+    private void openGrpc(
+            WorkerConfig config, Optional<Tls> tls, GrpcChannels channels, Optional<PdClient> pd, RequestLog log) {
         config.copAddr().ifPresent(address -> {
             DelegateClient delegate =
                     new DelegateClient(channels, plane.memory(), storeId -> storeAddress(pd, storeId));
             GrpcServer grpc = GrpcServer.start(
                     address,
-                    plane::coprocessor,
+                    call -> logged(call, log),
                     delegate,
                     new GrpcServer.Options(
                             tls.map(Tls::grpcServer),
@@ -189,7 +206,38 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    private static PdClient connect(WorkerConfig config, GrpcChannels channels, Clock clock) {
+    private CompletableFuture<DelegatedAnswer> logged(DelegatedRequest call, RequestLog log) {
+        long start = clock.nanoTime();
+        return plane.coprocessor(call).whenComplete((answer, bug) -> {
+            if (bug == null) {
+                log.write(new RequestLog.Line(
+                        "grpc coprocessor",
+                        answer.tag(),
+                        answer.grpcStatus(),
+                        call.request().getSerializedSize(),
+                        answer.response() == null ? 0 : answer.response().length,
+                        0,
+                        clock.nanoTime() - start,
+                        answer.work(),
+                        "store="
+                                + Long.toUnsignedString(
+                                        call.request().getContext().getPeer().getStoreId()),
+                        call.isAbandoned().getAsBoolean()));
+            }
+        });
+    }
+
+    private void openPush(WorkerConfig config, PrometheusRegistry registry) {
+        MetricsPush.of(
+                        config.pushMetricsAddr(),
+                        config.pushMetricsInterval(),
+                        System.getenv(),
+                        registry,
+                        config.own().isEveryMetricPushed())
+                .ifPresent(owned::push);
+    }
+
+    private PdClient connect(WorkerConfig config, GrpcChannels channels) {
         try {
             return PdClient.connect(config.pd(), channels, clock);
         } catch (InterruptedException e) {
@@ -206,14 +254,14 @@ public final class Worker implements AutoCloseable {
                                 + " is not known")));
     }
 
-    /** The heap and what the store holds of its own are not the limiter's: they are kept out of the cap, so that all together fit the machine. */
-    private static DataPlaneConfig besideHeap(DataPlaneConfig config, Machine machine, long storeBytes) {
-        long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory() - storeBytes;
+    /** Heap, bodies and what the store holds of its own are not the limiter's: they are kept out of the cap, so that all together fit the machine. */
+    private static DataPlaneConfig besideOthers(DataPlaneConfig config, Machine machine, long otherBytes) {
+        long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory() - otherBytes;
         if (most <= 0 || config.memoryCapBytes() <= most) {
             return config;
         }
         LOG.info(
-                "memory cap is lowered to leave room for the heap: configuredBytes={} capBytes={}",
+                "memory cap is lowered to leave room for heap and bodies: configuredBytes={} capBytes={}",
                 config.memoryCapBytes(),
                 most);
         return config.withMemoryCapBytes(most);

@@ -174,6 +174,27 @@ final class GrpcWorkerTest {
     }
 
     @Test
+    void anExecutionThatOutgrowsTheMemoryCapIsBusyToo() throws IOException {
+        worker("memory-upper-threshold = \"20MiB\"\ncop-block-cache-size = 0\ncop-max-resp-size = \"1GiB\"\n");
+        node.answer = DelegateResponse.newBuilder()
+                .setMemTableData(ByteString.copyFrom(HungryRequests.integers()))
+                .setSnapshot(ByteString.copyFrom(HungryRequests.emptyShard()))
+                .build();
+
+        Response modest = ask(HungryRequests.modest());
+        assertThat(modest.hasRegionError()).isFalse();
+        assertThat(modest.getData()).isNotEmpty();
+        for (Request hungry : List.of(HungryRequests.hashTable(), HungryRequests.topN(), HungryRequests.response())) {
+            Response busy = ask(hungry);
+
+            assertThat(busy.getRegionError().getServerIsBusy().getReason())
+                    .isEqualTo("Coprocessor task canceled due to exceeding memory quota");
+            assertThat(busy.getData()).isEmpty();
+            assertThat(worker.memory().usedBytes()).isZero();
+        }
+    }
+
+    @Test
     void otherMethodsAreUnimplementedAndHealthIsServing() throws IOException {
         worker("");
 
@@ -251,18 +272,22 @@ final class GrpcWorkerTest {
     }
 
     private Response ask(int tp, int keyspaceId, int storeId) {
+        return ask(Request.newBuilder()
+                .setTp(tp)
+                .setStartTs(7)
+                .addRanges(KeyRange.newBuilder()
+                        .setStart(ByteString.copyFromUtf8("t"))
+                        .setEnd(ByteString.copyFromUtf8("u")))
+                .setContext(Context.newBuilder()
+                        .setKeyspaceId(keyspaceId)
+                        .setPeer(Peer.newBuilder().setStoreId(storeId)))
+                .build());
+    }
+
+    private Response ask(Request request) {
         return TikvGrpc.newBlockingStub(channels.to(address()))
                 .withDeadlineAfter(30, TimeUnit.SECONDS)
-                .coprocessor(Request.newBuilder()
-                        .setTp(tp)
-                        .setStartTs(7)
-                        .addRanges(KeyRange.newBuilder()
-                                .setStart(ByteString.copyFromUtf8("t"))
-                                .setEnd(ByteString.copyFromUtf8("u")))
-                        .setContext(Context.newBuilder()
-                                .setKeyspaceId(keyspaceId)
-                                .setPeer(Peer.newBuilder().setStoreId(storeId)))
-                        .build());
+                .coprocessor(request);
     }
 
     private Status failure(int tp, int keyspaceId) {

@@ -21,7 +21,7 @@ final class LogsTest {
 
     @Test
     void aLevelThatIsNoneIsNamed() {
-        assertThatThrownBy(() -> Logs.configure("loud", ""))
+        assertThatThrownBy(() -> Logs.configure("loud", "", false))
                 .isInstanceOf(CoplaneException.class)
                 .hasMessageContaining("log-level is no level: value=loud");
     }

@@ -64,6 +64,7 @@ final class WorkerTest {
         client.close();
         worker.close();
         assertThat(worker.memory().usedBytes()).isZero();
+        assertThat(worker.bodies().usedBytes()).isZero();
     }
 
     @ParameterizedTest

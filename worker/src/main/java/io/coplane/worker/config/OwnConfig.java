@@ -1,5 +1,7 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import java.time.Duration;
 import java.util.OptionalLong;
 
@@ -7,6 +9,7 @@ import java.util.OptionalLong;
  * Table {@code coplane}: settings that the reference does not have.
  *
  * @param maxBodyBytes a larger request body is refused with 413; 1 KiB .. 2,147,479,552
+ * @param maxInflightBodyBytes what the bodies of all HTTP requests may hold together until they are decoded, of the memory limit
  * @param maxHeaderBytes all header lines of a request together; 1 KiB .. 16 MiB
  * @param maxConnections more are closed at once; at least 1
  * @param ioThreads threads that read and write sockets; 0 = one a core
@@ -18,10 +21,15 @@ import java.util.OptionalLong;
  * @param compactMemoryWindowBytes most memory admitted for one compaction; 0 = twice its input, as in the reference
  * @param isGrpcPermitted requests over gRPC wait for the permits that those over HTTP take; the reference's take none
  * @param maxGrpcMessageBytes a larger gRPC message is refused; 64 KiB .. 2,147,479,552
+ * @param slowLogThreshold requests that take longer are logged with their phases and counts; zero = none
+ * @param isLogJson log lines are JSON objects
+ * @param isEveryMetricPushed the pushgateway gets every metric, not only the reference's one
+ * @param vectorIndexFactor compactions of vector indexes at one time, per core; more than 0
  * @param fixedClockMicros the wall clock's constant value for replaying recorded requests; microseconds since 1970. Empty: the machine's clock
  */
 public record OwnConfig(
         long maxBodyBytes,
+        SizeOrPercent maxInflightBodyBytes,
         int maxHeaderBytes,
         int maxConnections,
         int ioThreads,
@@ -33,16 +41,39 @@ public record OwnConfig(
         long compactMemoryWindowBytes,
         boolean isGrpcPermitted,
         int maxGrpcMessageBytes,
+        Duration slowLogThreshold,
+        boolean isLogJson,
+        boolean isEveryMetricPushed,
+        double vectorIndexFactor,
         OptionalLong fixedClockMicros) {
     private static final long MOST_BODY_BYTES = Integer.MAX_VALUE - 4095L; // one buffer
     private static final long DEFAULT_BODY_BYTES = 1L << 30;
     private static final long DEFAULT_GRPC_MESSAGE_BYTES = 256L << 20;
+    private static final double DEFAULT_INFLIGHT_PERCENT = 10;
     private static final long KIB = 1024;
+
+    public OwnConfig {
+        if (vectorIndexFactor <= 0) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG, "coplane.vector-index-factor is not positive: value=" + vectorIndexFactor);
+        }
+    }
+
+    private static boolean isJson(String format) {
+        return switch (format) {
+            case "text" -> false;
+            case "json" -> true;
+            default ->
+                throw new CoplaneException(
+                        ErrorCode.BAD_CONFIG, "coplane.log-format is neither text nor json: value=" + format);
+        };
+    }
 
     static OwnConfig from(TomlTable table) {
         long fixed = table.integer("fixed-clock-micros", Long.MIN_VALUE, 0, Long.MAX_VALUE / 1024);
         return new OwnConfig(
                 table.bytes("max-body-size", DEFAULT_BODY_BYTES, KIB, MOST_BODY_BYTES),
+                table.sizeOrPercent("max-inflight-body-bytes", SizeOrPercent.ofPercent(DEFAULT_INFLIGHT_PERCENT)),
                 (int) table.bytes("max-header-size", 64 * KIB, KIB, 16 * KIB * KIB),
                 (int) table.integer("max-connections", 16_384, 1, Integer.MAX_VALUE),
                 (int) table.integer("io-threads", 0, 0, 1024),
@@ -54,6 +85,10 @@ public record OwnConfig(
                 table.bytes("compact-memory-window", 0, 0, Long.MAX_VALUE / 4),
                 table.flag("grpc-permits", false),
                 (int) table.bytes("max-grpc-message-size", DEFAULT_GRPC_MESSAGE_BYTES, 64 * KIB, MOST_BODY_BYTES),
+                table.duration("slow-log-threshold", Duration.ofSeconds(1)),
+                isJson(table.text("log-format", "text")),
+                table.flag("push-all-metrics", false),
+                table.number("vector-index-factor", 1),
                 fixed == Long.MIN_VALUE ? OptionalLong.empty() : OptionalLong.of(fixed));
     }
 }

@@ -1,6 +1,7 @@
 package io.coplane.worker.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.coplane.nativecache.CoplaneException;
@@ -38,19 +39,24 @@ final class TomlTable {
         throw bad(key, "a table", value);
     }
 
-    /** Overrides a value below this table. */
-    void set(String key, String value) {
-        node.put(key, value);
-    }
-
-    /** Overrides a value below this table. */
-    void set(String key, boolean value) {
-        node.put(key, value);
-    }
-
-    /** Overrides a value below this table. */
-    void set(String key, long value) {
-        node.put(key, value);
+    /** Overrides a value below this table: a Boolean, a Long, a Double, a list of Longs and texts, or anything else by its text. */
+    void set(String key, Object value) {
+        switch (value) {
+            case Boolean flag -> node.put(key, flag);
+            case Long number -> node.put(key, number);
+            case Double number -> node.put(key, number);
+            case List<?> items -> {
+                ArrayNode list = node.putArray(key);
+                for (Object item : items) {
+                    if (item instanceof Long number) {
+                        list.add(number);
+                    } else {
+                        list.add(item.toString());
+                    }
+                }
+            }
+            default -> node.put(key, value.toString());
+        }
     }
 
     /** A table below this one, made where there is none, whose values can be overridden. */

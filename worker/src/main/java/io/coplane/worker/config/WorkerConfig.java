@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The whole configuration, checked (worker.md 4.2). Keys that nothing of ours uses yet are not here; in the file they are ignored.
+ * The whole configuration, checked (worker.md 4.2). Keys that nothing of ours uses are not here; see {@link ConfigKeys}.
  *
  * @param addr HTTP listen address
  * @param addrText the same as it is written, which is what stores are told
@@ -30,6 +30,8 @@ import java.util.Optional;
  * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
  * @param memoryUpperThreshold cap of the memory limiter
  * @param checksumType of written files
+ * @param pushMetricsAddr pushgateway, {@code host:port}; empty = off
+ * @param pushMetricsInterval period of pushes; zero = off
  */
 public record WorkerConfig(
         InetSocketAddress addr,
@@ -47,6 +49,8 @@ public record WorkerConfig(
         double threadPoolSizeFactor,
         SizeOrPercent memoryUpperThreshold,
         ChecksumType checksumType,
+        String pushMetricsAddr,
+        Duration pushMetricsInterval,
         PdConfig pd,
         SecurityConfig security,
         DfsConfig dfs,
@@ -77,6 +81,8 @@ public record WorkerConfig(
                 root.number("thread-pool-size-factor", 1),
                 root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),
                 checksumType(root.text("checksum-type", "crc32")),
+                root.text("push-metrics-addr", ""),
+                root.duration("push-metrics-interval", Duration.ofSeconds(30)),
                 PdConfig.from(root.table("pd")),
                 SecurityConfig.from(root.table("security")),
                 DfsConfig.from(root.table("dfs")),
@@ -105,13 +111,14 @@ public record WorkerConfig(
     }
 
     /** How a data plane of {@code plane} compacts. */
-    public CompactionSettings compaction(DataPlaneConfig plane) {
+    public CompactionSettings compaction(DataPlaneConfig plane, Machine machine) {
         CompactionSettings defaults = CompactionSettings.defaults(plane.workerThreads());
         return new CompactionSettings(
                 new CompactionConfig(checksumType, Math.clamp(dfs.zstdCompressionLevel(), 1, MOST_ZSTD_LEVEL)),
                 defaults.threads(),
                 own.compactMemoryWindowBytes(),
-                defaults.ids());
+                defaults.ids(),
+                DataPlaneConfig.permits(machine.cpuQuota(), own.vectorIndexFactor()));
     }
 
     private static ChecksumType checksumType(String name) {

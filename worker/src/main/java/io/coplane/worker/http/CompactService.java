@@ -8,9 +8,10 @@ import java.util.concurrent.CompletableFuture;
 @FunctionalInterface
 public interface CompactService {
     /**
-     * @param body       JSON; borrowed until the future completes
+     * @param body       JSON; borrowed until {@code bodyRead} is run or the future completes
+     * @param bodyRead   frees the body; run at most once, by any thread
      * @param startNanos when the request began to arrive
      * @return the answer; should not fail
      */
-    CompletableFuture<CompactAnswer> compact(MemorySegment body, long startNanos);
+    CompletableFuture<CompactAnswer> compact(MemorySegment body, Runnable bodyRead, long startNanos);
 }

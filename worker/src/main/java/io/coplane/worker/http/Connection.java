@@ -3,6 +3,7 @@ package io.coplane.worker.http;
 import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
 import io.coplane.engine.CopRequest;
+import io.coplane.engine.RequestWork;
 import io.coplane.nativecache.MemoryLimitException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -107,6 +108,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private RequestBody body;
     private long skippedBytes;
     private long startNanos;
+    private long bodyNanos;
 
     private long deadlineNanos = NEVER;
     private long timerNanos = NEVER;
@@ -261,7 +263,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 return;
             }
             state = State.BODY;
-            body = new RequestBody(server.memory(), context.alloc(), announced, maxBodyBytes());
+            body = new RequestBody(server.bodies(), context.alloc(), announced, maxBodyBytes());
         }
         if (HttpUtil.is100ContinueExpected(head)) {
             context.writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE));
@@ -285,11 +287,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 end(tooLarge());
                 return;
             }
-        } catch (MemoryLimitException e) {
-            end(Answer.text(
-                    HttpResponseStatus.SERVICE_UNAVAILABLE,
-                    isCompact() ? "memory limit exceeded" : "MemoryLimitExceeded(" + e.exceededBytes() + ")"));
+        } catch (MemoryLimitException | OutOfMemoryError e) { // the JVM may allow less native memory than our cap
+            LOG.debug("body refused: peer={} cause={}", channel.remoteAddress(), e.getMessage());
+            end(Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "memory limit exceeded"));
             return;
+        }
+        if (requestComplete) {
+            bodyNanos = server.clock().nanoTime() - startNanos;
         }
         if (requestComplete && isCompact()) {
             compact();
@@ -312,7 +316,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "body is longer than " + maxBodyBytes() + " bytes");
     }
 
-    /** Hands the body to the data plane. It is freed when the data plane has answered, whatever becomes of this connection. */
+    /** Hands the body to the data plane. It is freed when the data plane has read it, or answered, whatever becomes of this connection. */
     private void work() {
         state = State.WORK;
         deadlineNanos = NEVER;
@@ -325,7 +329,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
         try {
             answered = server.service()
                     .coprocessor(new CopRequest(
-                            taken.view(), cache.isEmpty() ? Optional.empty() : Optional.of(cache), () -> gone));
+                            taken.view(),
+                            cache.isEmpty() ? Optional.empty() : Optional.of(cache),
+                            () -> gone,
+                            taken::close));
         } catch (RuntimeException e) {
             answered = CompletableFuture.failedFuture(e);
         }
@@ -333,7 +340,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
                     taken.close();
                     CopAnswer copAnswer = failure == null ? result : bug(failure);
                     onLoop(() -> finish(
-                            "coprocessor", copAnswer.tag(), Pages.coprocessor(copAnswer, acceptsProtobuf), bodyBytes));
+                            "coprocessor",
+                            copAnswer.tag(),
+                            copAnswer.work(),
+                            Pages.coprocessor(copAnswer, acceptsProtobuf),
+                            bodyBytes));
                     return null;
                 })
                 .exceptionally(e -> {
@@ -352,7 +363,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         long bodyBytes = taken.byteSize();
         CompletableFuture<CompactAnswer> answered;
         try {
-            answered = server.compactor().compact(taken.view(), startNanos);
+            answered = server.compactor().compact(taken.view(), taken::close, startNanos);
         } catch (RuntimeException e) {
             answered = CompletableFuture.failedFuture(e);
         }
@@ -363,7 +374,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
                             : Answer.text(
                                     HttpResponseStatus.INTERNAL_SERVER_ERROR,
                                     bug(failure).text());
-                    onLoop(() -> finish("compact", "", answer, bodyBytes));
+                    onLoop(() -> finish("compact", "", RequestWork.NONE, answer, bodyBytes));
                     return null;
                 })
                 .exceptionally(e -> {
@@ -378,26 +389,27 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return new CopAnswer(HttpResponseStatus.INTERNAL_SERVER_ERROR.code(), null, "Other(\"internal error\")", "");
     }
 
-    private void finish(String route, String tag, Answer answer, long bodyBytes) {
-        log(route, tag, answer, bodyBytes, state != State.WORK);
+    private void finish(String route, String tag, RequestWork work, Answer answer, long bodyBytes) {
+        log(route, tag, work, answer, bodyBytes, state != State.WORK);
         if (state == State.WORK) {
             answer(answer);
             setTimer();
         }
     }
 
-    private void log(String route, String tag, Answer answer, long bodyBytes, boolean clientGone) {
-        long micros = TimeUnit.NANOSECONDS.toMicros(server.clock().nanoTime() - startNanos);
-        LOG.info(
-                "{} tag=\"{}\" status={} bodyBytes={} answerBytes={} micros={} peer={}{}",
-                route,
-                tag,
-                answer.status().code(),
-                bodyBytes,
-                answer.body().length,
-                micros,
-                channel.remoteAddress(),
-                clientGone ? " client=gone" : "");
+    private void log(String route, String tag, RequestWork work, Answer answer, long bodyBytes, boolean isClientGone) {
+        server.log()
+                .write(new RequestLog.Line(
+                        route,
+                        tag,
+                        answer.status().code(),
+                        bodyBytes,
+                        answer.body().length,
+                        bodyNanos,
+                        server.clock().nanoTime() - startNanos,
+                        work,
+                        String.valueOf(channel.remoteAddress()),
+                        isClientGone));
     }
 
     /** Answers a request that has been read to its end. */
@@ -409,7 +421,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     /** Answers a request that has not been read to its end, or makes no sense: the last answer of this connection. */
     private void end(Answer answer) {
         if (body != null) {
-            log(isCompact() ? "compact" : "coprocessor", "", answer, body.byteSize(), false);
+            bodyNanos = server.clock().nanoTime() - startNanos;
+            log(isCompact() ? "compact" : "coprocessor", "", RequestWork.NONE, answer, body.byteSize(), false);
             body.close();
             body = null;
         }

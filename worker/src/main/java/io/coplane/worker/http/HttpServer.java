@@ -37,7 +37,7 @@ import jdk.net.ExtendedSocketOptions;
 /**
  * HTTP server of the routes of worker.md 5: HTTP/1.1, over TLS HTTP/2 as well. Owns its socket, connections and I/O threads until {@link #close}. Thread-safe.
  *
- * <p>Each connection has one request in work; pipelined ones wait in order. Bodies and their charge live until the data plane has answered, so
+ * <p>Each connection has one request in work; pipelined ones wait in order. Bodies and their charge live until the data plane has read them, so
  * close the data plane after the server.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // of closes, whose end the connections tell
@@ -54,9 +54,10 @@ public final class HttpServer implements AutoCloseable {
     private final HttpLimits limits;
     private final CopService service;
     private final CompactService compactor;
-    private final MemoryLimiter memory;
+    private final MemoryLimiter bodies;
     private final Pages pages;
     private final Clock clock;
+    private final RequestLog log;
     private final Duration shutdownTimeout;
     private final Optional<SslContext> tls;
     private final ChannelGroup multiplexed = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -72,9 +73,10 @@ public final class HttpServer implements AutoCloseable {
         limits = builder.limits;
         service = builder.service;
         compactor = builder.compactor;
-        memory = builder.memory;
+        bodies = builder.bodies;
         pages = new Pages(builder.registry, builder.statusPage);
         clock = builder.clock;
+        log = builder.log;
         shutdownTimeout = builder.shutdownTimeout;
         tls = builder.tls;
         group = new MultiThreadIoEventLoopGroup(
@@ -85,28 +87,29 @@ public final class HttpServer implements AutoCloseable {
      * A server to be.
      *
      * @param service answers {@code /coprocessor}
-     * @param memory what bodies are charged to before they are held
+     * @param bodies account of request bodies, charged before they are held, until the data plane has read them
      */
-    public static Builder builder(CopService service, MemoryLimiter memory, HttpLimits limits) {
-        return new Builder(service, memory, limits);
+    public static Builder builder(CopService service, MemoryLimiter bodies, HttpLimits limits) {
+        return new Builder(service, bodies, limits);
     }
 
     /** What a server is started from. */
     public static final class Builder {
         private final CopService service;
-        private final MemoryLimiter memory;
+        private final MemoryLimiter bodies;
         private final HttpLimits limits;
         private CompactService compactor;
         private PrometheusRegistry registry = new PrometheusRegistry();
         private Supplier<String> statusPage = () -> "";
         private Clock clock = Clock.system();
+        private RequestLog log = new RequestLog(Duration.ZERO);
         private int ioThreads = 1;
         private Duration shutdownTimeout = Duration.ofSeconds(60);
         private Optional<SslContext> tls = Optional.empty();
 
-        private Builder(CopService service, MemoryLimiter memory, HttpLimits limits) {
+        private Builder(CopService service, MemoryLimiter bodies, HttpLimits limits) {
             this.service = service;
-            this.memory = memory;
+            this.bodies = bodies;
             this.limits = limits;
         }
 
@@ -131,6 +134,12 @@ public final class HttpServer implements AutoCloseable {
         /** What timeouts and log lines are measured by. */
         public Builder clock(Clock value) {
             clock = value;
+            return this;
+        }
+
+        /** Where requests are logged; default: none is slow. */
+        public Builder log(RequestLog value) {
+            log = value;
             return this;
         }
 
@@ -287,8 +296,8 @@ public final class HttpServer implements AutoCloseable {
         return compactor;
     }
 
-    MemoryLimiter memory() {
-        return memory;
+    MemoryLimiter bodies() {
+        return bodies;
     }
 
     Pages pages() {
@@ -297,6 +306,10 @@ public final class HttpServer implements AutoCloseable {
 
     Clock clock() {
         return clock;
+    }
+
+    RequestLog log() {
+        return log;
     }
 
     /** True once connections are to end after their request in work. */

@@ -17,14 +17,15 @@ import java.math.BigDecimal;
  * Metrics in Prometheus text format 0.0.4, as the reference shows them (worker.md 5.1): under the very names they were registered with (the
  * client library's own writer adds {@code _total} to counters), without counters of value 0, histograms of count 0 and families left empty.
  */
-final class TextMetrics {
+public final class TextMetrics {
     private static final double MOST_EXACT = 1L << 53;
 
     private final StringBuilder out = new StringBuilder(4096);
 
     private TextMetrics() {}
 
-    static String write(MetricSnapshots snapshots) {
+    /** The text of a scrape. */
+    public static String write(MetricSnapshots snapshots) {
         TextMetrics writer = new TextMetrics();
         for (MetricSnapshot snapshot : snapshots) {
             writer.family(snapshot);

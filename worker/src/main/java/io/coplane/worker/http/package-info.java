@@ -3,6 +3,6 @@
  *
  * <p>Enter through {@link HttpServer}. May import: engine and the ground, Netty. Threads: a connection belongs to one event loop; answers of the
  * data plane come from its pool and are handed over.
- * <p>Memory: {@link RequestBody} owns the bytes of one body and their charge until the data plane has answered, also if the client is gone.
+ * <p>Memory: {@link RequestBody} owns the bytes of one body and their charge until the data plane has read them, also if the client is gone.
  */
 package io.coplane.worker.http;

@@ -90,6 +90,7 @@ final class ConfigLoaderTest {
                 keyspace-ids = [4]
                 [coplane]
                 max-body-size = "2MiB"
+                max-inflight-body-bytes = "3%"
                 max-header-size = 2048
                 max-connections = 7
                 io-threads = 3
@@ -100,6 +101,10 @@ final class ConfigLoaderTest {
                 store-threads = 5
                 grpc-permits = true
                 max-grpc-message-size = "1MiB"
+                slow-log-threshold = "5s"
+                log-format = "json"
+                push-all-metrics = true
+                vector-index-factor = 0.25
                 fixed-clock-micros = 1600000000000000
                 """);
 
@@ -112,6 +117,7 @@ final class ConfigLoaderTest {
         assertThat(config.own())
                 .isEqualTo(new OwnConfig(
                         2 << 20,
+                        SizeOrPercent.ofPercent(3),
                         2048,
                         7,
                         3,
@@ -123,6 +129,10 @@ final class ConfigLoaderTest {
                         0,
                         true,
                         1 << 20,
+                        Duration.ofSeconds(5),
+                        true,
+                        true,
+                        0.25,
                         OptionalLong.of(1_600_000_000_000_000L)));
         DataPlaneConfig plane = config.dataPlane(MACHINE);
         assertThat(plane.workerThreads()).isEqualTo(32);

@@ -45,7 +45,7 @@ final class HttpServerTest {
 
     private static LeakWatch leaks;
 
-    private final MemoryLimiter memory = new MemoryLimiter(8 * MIB);
+    private final MemoryLimiter memory = new MemoryLimiter(8 * MIB); // account of bodies
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final List<CopRequest> calls = new ArrayList<>();
     private CopService service = this::echo;
@@ -278,7 +278,7 @@ final class HttpServerTest {
                     .read();
 
             assertThat(answer.status()).isEqualTo(503);
-            assertThat(answer.text()).matches("MemoryLimitExceeded\\([0-9]+\\)");
+            assertThat(answer.text()).isEqualTo("memory limit exceeded");
             assertThat(answer.headers()).doesNotContainKey("content-type");
             assertThat(client.ends()).isTrue();
         }
@@ -308,6 +308,65 @@ final class HttpServerTest {
             answer.complete(new CopAnswer(200, new byte[] {1}, "", "tag"));
 
             assertThat(client.read().body()).containsExactly(1);
+        }
+    }
+
+    @Test
+    void aBodyThatWasReadIsFreedWhileTheDataPlaneWorks() throws Exception {
+        BlockingQueue<CompletableFuture<CopAnswer>> waiting = slowService();
+        try (RawClient client = start()) {
+            client.post("/coprocessor", new byte[1000]);
+            CompletableFuture<CopAnswer> answer = waiting.take();
+            assertThat(memory.usedBytes()).isEqualTo(1000);
+            calls.getFirst().bodyRead().run();
+            assertThat(memory.usedBytes()).isZero();
+            answer.complete(new CopAnswer(200, new byte[] {1}, "", "tag"));
+
+            assertThat(client.read().body()).containsExactly(1);
+        }
+    }
+
+    @Test
+    void bodiesOfManyClientsShareOneCap() throws Exception {
+        BlockingQueue<CompletableFuture<CopAnswer>> waiting = slowService();
+        try (RawClient first = start();
+                RawClient second = new RawClient(server.address())) {
+            first.post("/coprocessor", new byte[(int) (5 * MIB)]);
+            CompletableFuture<CopAnswer> answer = waiting.take();
+            assertThat(memory.usedBytes()).isEqualTo(5 * MIB);
+
+            Response refused =
+                    second.post("/coprocessor", new byte[(int) (4 * MIB)]).read();
+            assertThat(refused.status()).isEqualTo(503);
+            assertThat(refused.text()).isEqualTo("memory limit exceeded");
+            assertThat(memory.usedBytes()).isEqualTo(5 * MIB);
+
+            calls.getFirst().bodyRead().run();
+            try (RawClient third = new RawClient(server.address())) {
+                third.post("/coprocessor", new byte[(int) (4 * MIB)]);
+                CompletableFuture<CopAnswer> taken = waiting.take();
+                assertThat(memory.usedBytes()).isEqualTo(4 * MIB);
+                taken.complete(new CopAnswer(200, new byte[] {3}, "", "tag"));
+                assertThat(third.read().body()).containsExactly(3);
+            }
+            answer.complete(new CopAnswer(200, new byte[] {1}, "", "tag"));
+            assertThat(first.read().body()).containsExactly(1);
+        }
+    }
+
+    @Test
+    void pipelinedBodiesAreChargedOneByOne() throws Exception {
+        BlockingQueue<CompletableFuture<CopAnswer>> waiting = slowService();
+        try (RawClient client = start()) {
+            for (int i = 0; i < 20; i++) {
+                client.post("/coprocessor", new byte[1000 + i]);
+            }
+            for (int i = 0; i < 20; i++) {
+                CompletableFuture<CopAnswer> answer = waiting.take();
+                assertThat(memory.usedBytes()).isEqualTo(1000 + i);
+                answer.complete(new CopAnswer(200, new byte[0], "", ""));
+                assertThat(client.read().status()).isEqualTo(200);
+            }
         }
     }
 
