@@ -27,6 +27,7 @@ import picocli.CommandLine.IVersionProvider;
             DumpCommand.class,
             VerifyCommand.class,
             CompactCommand.class,
+            ConfigCommand.class,
             WarmUpCommand.class
         })
 public final class CoplaneMain implements Runnable {
