@@ -220,20 +220,19 @@ final class DataPlaneTest {
         plane.close();
         int fileBytes = 1 << 17; // estimate of an L0 file
         HeldStore held = new HeldStore(store);
-        DataPlaneConfig uncached =
-                new DataPlaneConfig(
-                        2,
-                        1 << 20,
-                        0,
-                        2,
-                        2,
-                        32 << 20,
-                        0,
-                        BlackList.NONE,
-                        NOTHING,
-                        1000,
-                        1000,
-                        DataPlaneConfig.defaults(2, 1 << 20).keyspaceMasterKeys());
+        DataPlaneConfig uncached = new DataPlaneConfig(
+                2,
+                1 << 20,
+                0,
+                2,
+                2,
+                32 << 20,
+                0,
+                BlackList.NONE,
+                NOTHING,
+                1000,
+                1000,
+                DataPlaneConfig.defaults(2, 1 << 20).keyspaceMasterKeys());
         plane = DataPlane.open(uncached, held, Clock.system(), new PrometheusRegistry());
         byte[] memData = memData(1000);
         byte[] body = RemoteRequestBody.join(request(103, 0), memData, changeSet(0x1001, fileBytes));
