@@ -52,7 +52,7 @@ public final class CompactionSpeed {
     public static void main(String[] args) throws IOException {
         PrintStream out = System.out;
         Map<String, Double> reference = reference();
-        out.println("compression\tms\tmb_per_s\tns_per_entry\tof_reference\theap_bytes_per_entry\tpeak_mib\tinput_mib");
+        out.println("compression\tms\tcpu_ms\tmb_per_s\tns_per_entry\tof_reference\theap_bytes_per_entry\tpeak_mib\tinput_mib");
         for (CompressionType compression : CompressionType.values()) {
             measure(compression, reference, out);
         }
@@ -64,6 +64,7 @@ public final class CompactionSpeed {
             long inputBytes = fill(store, compression);
             var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
             double best = Double.MAX_VALUE;
+            double bestCpu = Double.MAX_VALUE;
             double calibrator = Double.MAX_VALUE;
             double heapBytes = 0;
             long peak = 0;
@@ -73,13 +74,16 @@ public final class CompactionSpeed {
                 var limiter = new MemoryLimiter(Long.MAX_VALUE / 4);
                 long heapBefore = threads.getCurrentThreadAllocatedBytes();
                 long start = System.nanoTime();
+                long startCpu = threads.getCurrentThreadCpuTime();
                 try (MemoryGuard guard = limiter.acquire(2 * inputBytes)) {
                     store.watch(guard);
                     result = new Compactor(new CompactionConfig(ChecksumType.CRC32C, 3), store, new byte[0])
                             .compact(request(compression, inputBytes), CompactionSpeed::noIds, guard, () -> false);
                 }
                 double millis = (System.nanoTime() - start) / NANOS_PER_MILLI;
+                double cpuMillis = (threads.getCurrentThreadCpuTime() - startCpu) / NANOS_PER_MILLI;
                 if (run >= WARM_UPS) {
+                    bestCpu = Math.min(bestCpu, cpuMillis);
                     best = Math.min(best, millis);
                 }
                 heapBytes = (double) (threads.getCurrentThreadAllocatedBytes() - heapBefore - store.heapBytes())
@@ -89,12 +93,13 @@ public final class CompactionSpeed {
             double theirs = reference.get(compression.name());
             out.println(String.format(
                     Locale.ROOT,
-                    "%s\t%.1f\t%.0f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f",
+                    "%s\t%.1f\t%.1f\t%.0f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f",
                     compression,
                     best,
+                    bestCpu,
                     55.500523 / best * 1000,
                     best * NANOS_PER_MILLI / result.inputEntries(),
-                    best / calibrator / (theirs / REFERENCE_CALIBRATOR_MILLIS),
+                    bestCpu / calibrator / (theirs / REFERENCE_CALIBRATOR_MILLIS),
                     heapBytes,
                     peak / (double) MIB,
                     inputBytes / (double) MIB));

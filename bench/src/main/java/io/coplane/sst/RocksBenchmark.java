@@ -208,9 +208,8 @@ public class RocksBenchmark {
     /** A file from rows. */
     @Benchmark
     public long write() {
-        try (NativeArena out = new NativeArena(guard);
-                SstBuilder builder = builder()) {
-            return addAll(builder).finish(out).bytes().byteSize();
+        try (SstBuilder builder = builder().expecting(file.segment().byteSize())) {
+            return addAll(builder).finish().bytes().byteSize();
         }
     }
 

@@ -141,9 +141,8 @@ public class SstBenchmark {
     /** A file in memory from rows. */
     @Benchmark
     public long build() {
-        try (NativeArena out = new NativeArena(guard);
-                SstBuilder builder = builder()) {
-            return addAll(builder).finish(out).bytes().byteSize();
+        try (SstBuilder builder = builder().expecting(reader.blockBytes())) {
+            return addAll(builder).finish().bytes().byteSize();
         }
     }
 

@@ -110,7 +110,12 @@ final class InPlaceJob {
                     copy(table, builder.family(family), filter, family == ColumnFamily.LOCK);
                 }
             }
-            return builder.isEmpty() ? null : Rows.upload(job, FileKind.SST, builder::finish);
+            if (builder.isEmpty()) {
+                return null;
+            }
+            SstFile written = builder.finish();
+            job.uploads.submit(FileKind.SST, written, builder.takeFile());
+            return written;
         }
     }
 
@@ -118,9 +123,15 @@ final class InPlaceJob {
     private SstFile rewrite(SstReader from, RowFile file, long newId, Filter filter) {
         boolean isLock = file.cf() == ColumnFamily.LOCK.number();
         SstOptions options = job.tableOptions(request.blockSize(), from.compression());
-        try (var builder = new SstBuilder(options, newId, isLock, job.guard)) {
+        try (var builder = new SstBuilder(options, newId, isLock, job.guard).expecting(from.blockBytes())) {
+            builder.buildIn(job.memory.take());
             copy(from, builder, filter, isLock);
-            return builder.isEmpty() ? null : Rows.upload(job, FileKind.SST, builder::finish);
+            if (builder.isEmpty()) {
+                return null;
+            }
+            SstFile written = builder.finish();
+            job.uploads.submit(FileKind.SST, written, builder.takeFile());
+            return written;
         }
     }
 

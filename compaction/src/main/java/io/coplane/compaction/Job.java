@@ -35,6 +35,7 @@ final class Job implements AutoCloseable {
     final ShardBounds bounds;
     final OutputIds ids;
     final NativeArena arena;
+    final FileMemory memory;
     final Uploads uploads;
     final CompactionProgress progress;
     long inputEntries;
@@ -63,7 +64,8 @@ final class Job implements AutoCloseable {
         this.isStopping = isStopping;
         this.progress = progress;
         arena = new NativeArena(guard);
-        uploads = new Uploads(store, progress);
+        memory = new FileMemory(guard);
+        uploads = new Uploads(store, memory, progress);
         // a quarter of what was admitted: the rest is for outputs
         long share = guard.admittedBytes() / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
         int pieceBytes = Math.clamp(share, LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
@@ -133,6 +135,7 @@ final class Job implements AutoCloseable {
     @Override
     public void close() {
         uploads.close();
+        memory.close();
         for (SstReader table : opened) {
             table.release();
         }

@@ -43,6 +43,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     /**
      * Takes an id for a table, and one for a blob table if they are built, whether they are needed or not.
      *
+     * @param inputBytes   of the tables that are merged
      * @param newestLockTs of the inputs: what is said of a lock in a blob table that isn't read
      */
     RowOutputs(
@@ -53,11 +54,12 @@ final class RowOutputs implements EntrySink, AutoCloseable {
             long mostTableBytes,
             BlobTableOptions blobOptions,
             OldBlobs oldBlobs,
+            long inputBytes,
             long newestLockTs) {
         this.job = job;
         this.family = family;
         this.level = level;
-        this.mostTableBytes = mostTableBytes;
+        this.mostTableBytes = mostTableBytes < 0 ? Long.MAX_VALUE : mostTableBytes;
         this.oldBlobs = oldBlobs;
         this.newestLockTs = newestLockTs;
         long tableId = job.ids.next();
@@ -83,20 +85,24 @@ final class RowOutputs implements EntrySink, AutoCloseable {
             mostBlobBytes = 0;
         }
         blobs = blobBuilder;
-        table = new SstBuilder(options, tableId, family == ColumnFamily.LOCK, job.guard);
+        table = new SstBuilder(options, tableId, family == ColumnFamily.LOCK, job.guard)
+                .expecting(Math.min(this.mostTableBytes, inputBytes));
+        table.buildIn(job.memory.take());
     }
 
     /** Cuts what is large enough. Called before the first entry of each key but the first. */
     @Override
     public void beforeKey() {
         job.checkAlive();
-        if (!table.isEmpty() && Long.compareUnsigned(table.estimatedBytes(), mostTableBytes) > 0) {
+        if (table.exceeds(mostTableBytes)) {
             finishTable();
             table.reset(job.ids.next());
+            table.buildIn(job.memory.take());
         }
         if (blobs != null && !blobs.isEmpty() && Long.compareUnsigned(blobs.totalBlobBytes(), mostBlobBytes) > 0) {
             finishBlobs();
             blobs.reset(job.ids.next());
+            blobs.buildIn(job.memory.take());
         }
     }
 
@@ -188,12 +194,14 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     }
 
     private void finishTable() {
-        SstFile file = Rows.upload(job, FileKind.SST, table::finish);
+        SstFile file = table.finish();
+        job.uploads.submit(FileKind.SST, file, table.takeFile());
         tableCreates.add(Rows.create(file, level, family.number()));
     }
 
     private void finishBlobs() {
-        SstFile file = Rows.upload(job, FileKind.BLOB, blobs::finish);
+        SstFile file = blobs.finish();
+        job.uploads.submit(FileKind.BLOB, file, blobs.takeFile());
         blobCreates.add(BlobCreate.newBuilder()
                 .setID(file.fileId())
                 .setSmallest(ByteString.copyFrom(file.smallest()))
@@ -212,8 +220,10 @@ final class RowOutputs implements EntrySink, AutoCloseable {
 
     @Override
     public void close() {
+        job.memory.giveBack(table.takeFile());
         table.close();
         if (blobs != null) {
+            job.memory.giveBack(blobs.takeFile());
             blobs.close();
         }
     }

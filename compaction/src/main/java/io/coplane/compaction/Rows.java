@@ -3,12 +3,9 @@ package io.coplane.compaction;
 import com.google.protobuf.ByteString;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
-import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.sst.CompressionType;
 import io.coplane.sst.SstFile;
-import java.util.function.Function;
 
 /** Small things that all row jobs share. */
 final class Rows {
@@ -22,20 +19,6 @@ final class Rows {
             case 2 -> CompressionType.ZSTD;
             default -> throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "unexpected compression type " + number);
         };
-    }
-
-    /** Finishes a file into memory of its own, which goes with its upload. */
-    static SstFile upload(Job job, FileKind kind, Function<NativeArena, SstFile> finish) {
-        var arena = new NativeArena(job.guard);
-        SstFile file;
-        try {
-            file = finish.apply(arena);
-        } catch (RuntimeException | Error e) {
-            arena.close();
-            throw e;
-        }
-        job.uploads.submit(kind, file, arena);
-        return file;
     }
 
     static TableCreate create(SstFile file, long level, long cf) {

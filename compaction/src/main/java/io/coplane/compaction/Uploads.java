@@ -4,7 +4,7 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.ObjectStore;
-import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.sst.NativeBytes;
 import io.coplane.sst.SstFile;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -17,21 +17,24 @@ import java.util.concurrent.CompletionException;
 final class Uploads implements AutoCloseable {
     private static final int MOST_AT_A_TIME = 2;
 
-    private record Upload(CompletableFuture<Void> done, NativeArena arena) {}
+    private record Upload(CompletableFuture<Void> done, NativeBytes memory) {}
 
     private final ObjectStore store;
+    private final FileMemory memory;
     private final CompactionProgress progress;
     private final ArrayDeque<Upload> underWay = new ArrayDeque<>();
     private int files;
     private long bytes;
 
-    Uploads(ObjectStore store, CompactionProgress progress) {
+    /** @param memory gets the memory of uploaded files; borrowed */
+    Uploads(ObjectStore store, FileMemory memory, CompactionProgress progress) {
         this.store = store;
+        this.memory = memory;
         this.progress = progress;
     }
 
-    /** Begins an upload; waits for an earlier one if there are many. @param arena owns the file; taken */
-    void submit(FileKind kind, SstFile file, NativeArena arena) {
+    /** Begins an upload; waits for an earlier one if there are many. @param of owns the file; taken */
+    void submit(FileKind kind, SstFile file, NativeBytes of) {
         CompletableFuture<Void> done;
         try {
             long length = file.bytes().byteSize();
@@ -39,7 +42,7 @@ final class Uploads implements AutoCloseable {
         } catch (RuntimeException e) {
             done = CompletableFuture.failedFuture(e);
         }
-        underWay.add(new Upload(done, arena));
+        underWay.add(new Upload(done, of));
         files++;
         bytes += file.bytes().byteSize();
         while (underWay.size() > MOST_AT_A_TIME) {
@@ -61,7 +64,7 @@ final class Uploads implements AutoCloseable {
         } catch (CompletionException e) {
             throw failure(e);
         } finally {
-            upload.arena().close();
+            memory.giveBack(upload.memory());
         }
     }
 
@@ -87,7 +90,7 @@ final class Uploads implements AutoCloseable {
         while (!underWay.isEmpty()) {
             Upload upload = underWay.remove();
             upload.done().handle((nothing, failure) -> nothing).join();
-            upload.arena().close();
+            memory.giveBack(upload.memory());
         }
     }
 }

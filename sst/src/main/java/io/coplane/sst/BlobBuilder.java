@@ -5,26 +5,28 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.Checksum;
-import javax.crypto.Cipher;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Writes blob files (sst.md 7.3). Keys may come in any order, also several times. Several files may be written in turn: {@link #finish}, then
- * {@link #reset}. Owns heap memory charged to the guard, and codec state, until closed. One thread.
+ * Writes blob files (sst.md 7.3). Keys may come in any order, also several times. Several files may be written in turn: {@link #finish()}, then
+ * {@link #reset}; {@link #takeFile} hands over the memory that a file was built in. Owns native memory charged to the guard, and codec state, until
+ * closed. One thread.
  */
 public final class BlobBuilder implements AutoCloseable {
     private final BlobOptions options;
     private final SecretKeySpec fileKey; // null: not encrypted
-    private final Cipher cipher;
+    private final BlockCipher cipher; // null: not encrypted
     private final BlockCompressor compressor;
     private final Checksum checksum; // null: none
-    private final GrowableBytes records;
-    private final GrowableBytes value;
-    private final GrowableBytes indexKeys; // keyLength (4), offset (4), key
-    private final GrowableBytes meta;
+    private final MemoryGuard guard;
+    private final NativeArena scratch;
+    private final NativeBytes value;
+    private final NativeBytes indexKeys; // keyLength (4), offset (4), key
+    private NativeBytes file; // records, to which all else is appended
     private int indexed;
     private long sinceIndexed;
     private long totalBytes;
@@ -44,13 +46,14 @@ public final class BlobBuilder implements AutoCloseable {
         this.fileKey = options.key() == null
                 ? null
                 : options.key().fileKey(options.key().version());
-        this.cipher = fileKey == null ? null : ShardKey.newCipher();
+        this.cipher = fileKey == null ? null : new BlockCipher();
         this.compressor = new BlockCompressor(options.compression(), options.compressionLevel());
         this.checksum = Formats.checksum(options.checksum());
-        this.records = new GrowableBytes(guard);
-        this.value = new GrowableBytes(guard);
-        this.indexKeys = new GrowableBytes(guard);
-        this.meta = new GrowableBytes(guard);
+        this.guard = guard;
+        this.scratch = new NativeArena(guard);
+        this.value = new NativeBytes(scratch);
+        this.indexKeys = new NativeBytes(scratch);
+        this.file = new NativeBytes(guard);
     }
 
     /**
@@ -63,38 +66,46 @@ public final class BlobBuilder implements AutoCloseable {
     public BlobRef add(byte[] key, int keyOffset, int keyLength, MemorySegment bytes, long offset, int length) {
         value.clear();
         value.put(bytes, offset, length);
-        return add(key, keyOffset, keyLength, value.bytes, 0, length);
+        return add(key, keyOffset, keyLength);
     }
 
     /** As the other one, with the value on the heap. */
     public BlobRef add(byte[] key, int keyOffset, int keyLength, byte[] bytes, int offset, int length) {
+        value.clear();
+        value.put(bytes, offset, length);
+        return add(key, keyOffset, keyLength);
+    }
+
+    private BlobRef add(byte[] key, int keyOffset, int keyLength) {
+        int length = value.length;
         if (totalBytes + length > 0xFFFF_FFFFL) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "blob file is too large: bytes=" + totalBytes);
         }
         widen(key, keyOffset, keyLength);
         totalBytes += length;
         sinceIndexed += length;
-        if (records.length == 0 || sinceIndexed >= options.blockBytes()) {
+        if (file.length == 0 || sinceIndexed >= options.blockBytes()) {
             indexKeys.putInt(keyLength);
-            indexKeys.putInt(records.length);
+            indexKeys.putInt(file.length);
             indexKeys.put(key, keyOffset, keyLength);
             indexed++;
             sinceIndexed = 0;
         }
-        int at = records.length;
-        records.putInt(0); // checksum, set below
-        records.putInt(0); // length, set below
-        int dataAt = records.length;
-        compressor.compress(bytes, offset, length, false, records);
-        int stored = records.length - dataAt;
+        int at = file.length;
+        file.putInt(0); // checksum, set below
+        file.putInt(0); // length, set below
+        int dataAt = file.length;
+        compressor.compress(value, false, file);
+        int stored = file.length - dataAt;
         if (fileKey != null) {
-            ShardKey.crypt(cipher, fileKey, fileId, at, records.bytes, dataAt, records.length);
+            cipher.crypt(fileKey, fileId, at, file.segment, dataAt, stored);
         }
-        Bytes.LE_INT.set(records.bytes, at + Integer.BYTES, stored);
+        file.setInt(at + Integer.BYTES, stored);
         if (checksum != null) {
             checksum.reset();
-            checksum.update(records.bytes, dataAt, stored);
-            Bytes.LE_INT.set(records.bytes, at, (int) checksum.getValue());
+            ByteBuffer buffer = file.buffer();
+            checksum.update(buffer.limit(file.length).position(dataAt));
+            file.setInt(at, (int) checksum.getValue());
         }
         return new BlobRef(fileId, at, stored, length);
     }
@@ -110,7 +121,7 @@ public final class BlobBuilder implements AutoCloseable {
 
     /** Whether nothing was added: then there is no file to write. */
     public boolean isEmpty() {
-        return records.length == 0;
+        return file.length == 0;
     }
 
     /** Bytes of the values added. */
@@ -119,17 +130,22 @@ public final class BlobBuilder implements AutoCloseable {
     }
 
     /**
-     * Completes the file.
+     * Completes the file in memory of the caller's.
      *
      * @param arena owns the file's memory; borrowed
      */
     public SstFile finish(NativeArena arena) {
+        return finish().copyInto(arena);
+    }
+
+    /** Completes the file; its bytes are valid until {@link #reset} or {@link #close}, or as long as what {@link #takeFile} returns. */
+    public SstFile finish() {
         if (isEmpty()) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "a blob file needs a value: fileId=" + fileId);
         }
-        meta.clear();
-        IndexWriter.writeBlob(indexKeys.bytes, indexKeys.length, indexed, meta, checksum);
-        int properties = meta.length;
+        int indexAt = file.length;
+        IndexWriter.writeBlob(indexKeys, indexed, file, checksum);
+        int propertiesAt = file.length;
         property(BlobFooter.Properties.SMALLEST, smallest);
         property(BlobFooter.Properties.BIGGEST, biggest);
         if (options.key() != null) {
@@ -137,34 +153,47 @@ public final class BlobBuilder implements AutoCloseable {
             Bytes.LE_INT.set(version, 0, options.key().version());
             property(TableProperties.ENCRYPTION_VERSION, version);
         }
-        meta.putInt((int) totalBytes);
-        meta.putInt(records.length);
-        meta.putInt(records.length + properties);
-        meta.putInt(options.minBlobBytes());
-        meta.putInt(BlobFooter.MAGIC);
-        meta.putShort(BlobFooter.FORMAT);
-        meta.putByte(options.compression().number());
-        meta.putByte(options.checksum().number());
-        MemorySegment bytes = arena.allocate((long) records.length + meta.length);
-        MemorySegment.copy(MemorySegment.ofArray(records.bytes), 0, bytes, 0, records.length);
-        MemorySegment.copy(MemorySegment.ofArray(meta.bytes), 0, bytes, records.length, meta.length);
-        return new SstFile(fileId, records.length, (long) records.length + properties, smallest, biggest, bytes);
+        file.putInt((int) totalBytes);
+        file.putInt(indexAt);
+        file.putInt(propertiesAt);
+        file.putInt(options.minBlobBytes());
+        file.putInt(BlobFooter.MAGIC);
+        file.putShort(BlobFooter.FORMAT);
+        file.putByte(options.compression().number());
+        file.putByte(options.checksum().number());
+        return new SstFile(fileId, indexAt, propertiesAt, smallest, biggest, file.view());
+    }
+
+    /** Has the next file built in this memory. Before its first value. @param memory taken */
+    public void buildIn(NativeBytes memory) {
+        if (!isEmpty()) {
+            throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "blob file is begun: fileId=" + fileId);
+        }
+        file.close();
+        memory.clear();
+        file = memory;
+    }
+
+    /** Hands over the memory of the finished file, whose bytes stay valid until it is closed. The next file gets other memory. */
+    public NativeBytes takeFile() {
+        NativeBytes taken = file;
+        file = new NativeBytes(guard);
+        return taken;
     }
 
     private void property(String name, byte[] bytes) {
         byte[] nameBytes = name.getBytes(StandardCharsets.US_ASCII);
-        meta.putShort(nameBytes.length);
-        meta.put(nameBytes, 0, nameBytes.length);
-        meta.putInt(bytes.length);
-        meta.put(bytes, 0, bytes.length);
+        file.putShort(nameBytes.length);
+        file.put(nameBytes, 0, nameBytes.length);
+        file.putInt(bytes.length);
+        file.put(bytes, 0, bytes.length);
     }
 
     /** Forgets what was added and begins another file. */
     public void reset(long newFileId) {
         fileId = newFileId;
-        records.clear();
+        file.clear();
         indexKeys.clear();
-        meta.clear();
         indexed = 0;
         sinceIndexed = 0;
         totalBytes = 0;
@@ -174,10 +203,8 @@ public final class BlobBuilder implements AutoCloseable {
 
     @Override
     public void close() {
-        records.close();
-        value.close();
-        indexKeys.close();
-        meta.close();
+        file.close();
+        scratch.close();
         compressor.close();
     }
 }

@@ -48,7 +48,7 @@ public record BlobRef(long fileId, int offset, int storedBytes, int valueBytes) 
     }
 
     /** Appends the form of a table. */
-    void write(GrowableBytes to) {
+    void write(NativeBytes to) {
         to.putLong(fileId);
         to.putInt(offset);
         to.putInt(storedBytes);
@@ -56,13 +56,13 @@ public record BlobRef(long fileId, int offset, int storedBytes, int valueBytes) 
         to.putInt(0);
     }
 
-    /** Stored bytes of a reference in heap bytes; 0 if it is too short to say. */
-    static long storedBytes(byte[] bytes, int from, int length) {
-        return length < LEAST_BYTES ? 0 : (int) Bytes.LE_INT.get(bytes, from + STORED_BYTES_AT) & 0xFFFF_FFFFL;
+    /** Stored bytes of a reference; 0 if it is too short to say. */
+    static long storedBytes(MemorySegment bytes, long from, int length) {
+        return length < LEAST_BYTES ? 0 : bytes.get(Layouts.LE_INT, from + STORED_BYTES_AT) & 0xFFFF_FFFFL;
     }
 
-    /** Value bytes of a reference in heap bytes; 0 if it is too short to say. */
-    static long valueBytes(byte[] bytes, int from, int length) {
-        return length < LEAST_BYTES ? 0 : (int) Bytes.LE_INT.get(bytes, from + VALUE_BYTES_AT) & 0xFFFF_FFFFL;
+    /** Value bytes of a reference; 0 if it is too short to say. */
+    static long valueBytes(MemorySegment bytes, long from, int length) {
+        return length < LEAST_BYTES ? 0 : bytes.get(Layouts.LE_INT, from + VALUE_BYTES_AT) & 0xFFFF_FFFFL;
     }
 }

@@ -5,7 +5,7 @@ import com.github.luben.zstd.ZstdCompressCtx;
 import net.jpountz.lz4.LZ4Compressor;
 import net.jpountz.lz4.LZ4Factory;
 
-/** Compresses block bodies and blobs (sst.md 5.2, 7.2). Owns the codec's state until closed. One thread. */
+/** Compresses block bodies and blobs (sst.md 5.2, 7.2) from native memory to native memory. Owns the codec's state until closed. One thread. */
 final class BlockCompressor implements AutoCloseable {
     private static final LZ4Compressor LZ4 = LZ4Factory.fastestInstance().fastCompressor();
 
@@ -24,36 +24,28 @@ final class BlockCompressor implements AutoCloseable {
         return type;
     }
 
-    /** Most bytes that {@link #compress} appends for {@code count} bytes. */
-    int mostBytes(int count) {
-        long most = switch (type) {
-            case NONE -> count;
-            case LZ4 -> (long) LZ4.maxCompressedLength(count) + Integer.BYTES;
-            case ZSTD -> Zstd.compressBound(count);
-        };
-        return (int) Math.min(Integer.MAX_VALUE - Formats.CHECKSUM_BYTES, most);
-    }
-
     /**
-     * Appends the compressed form of {@code count} bytes.
+     * Appends the compressed form of bytes.
      *
      * @param withLength whether LZ4 gets its length prefix: in SSTs, not in blob files
      */
-    void compress(byte[] from, int offset, int count, boolean withLength, GrowableBytes to) {
+    void compress(NativeBytes from, boolean withLength, NativeBytes to) {
+        int count = from.length;
         switch (type) {
-            case NONE -> to.put(from, offset, count);
+            case NONE -> to.put(from.segment, 0, count);
             case LZ4 -> {
                 if (withLength) {
                     to.putInt(count);
                 }
                 int most = LZ4.maxCompressedLength(count);
                 to.reserve(most);
-                to.length += LZ4.compress(from, offset, count, to.bytes, to.length, most);
+                to.length += LZ4.compress(from.buffer().clear(), 0, count, to.buffer().clear(), to.length, most);
             }
             case ZSTD -> {
                 int most = (int) Math.min(Integer.MAX_VALUE, Zstd.compressBound(count));
                 to.reserve(most);
-                to.length += zstd.compressByteArray(to.bytes, to.length, most, from, offset, count);
+                to.length += zstd.compressDirectByteBuffer(
+                        to.buffer().clear(), to.length, most, from.buffer().clear(), 0, count);
             }
         }
     }

@@ -1,42 +1,51 @@
 package io.coplane.sst;
 
-import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.Layouts;
+import io.coplane.nativecache.memory.NativeArena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.zip.Checksum;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Writes the main or the old blocks of a table and their index (sst.md 3.3, 3.5, 8.1). Entries of the open block wait until it is closed, since only
- * then their common prefix is known. Owns heap memory charged to the guard. One thread.
+ * then their common prefix is known; a closed block goes straight to where the file is built. Borrows its memory. One thread.
  *
  * <pre>
  * a waiting entry
  * at  bytes  field
  *  0      4  keyLength
- *  4      4  valueLength
- *  8      8  version
- * 16      8  oldVersion      0: none
- * 24      1  meta
- * 25      1  userMetaLength
- * 26         key, userMeta, value
+ *  4      4  restLength      of what follows the key
+ *  8      8  oldVersion      0: none
+ * 16         key
+ *            meta (1), version (8), userMetaLength (1), userMeta, value: as in the block, but for the old version
  * </pre>
  */
-final class BlockWriter implements AutoCloseable {
-    private static final int VALUE_LENGTH_AT = Integer.BYTES;
-    private static final int VERSION_AT = VALUE_LENGTH_AT + Integer.BYTES;
-    private static final int OLD_VERSION_AT = VERSION_AT + Long.BYTES;
-    private static final int META_AT = OLD_VERSION_AT + Long.BYTES;
-    private static final int USER_META_LENGTH_AT = META_AT + Byte.BYTES;
-    private static final int KEY_AT = USER_META_LENGTH_AT + Byte.BYTES;
+final class BlockWriter {
+    private static final int REST_LENGTH_AT = Integer.BYTES;
+    private static final int OLD_VERSION_AT = REST_LENGTH_AT + Integer.BYTES;
+    private static final int KEY_AT = OLD_VERSION_AT + Long.BYTES;
+
+    // behind the key
+    private static final int VERSION_AT = Byte.BYTES;
+    private static final int USER_META_LENGTH_AT = VERSION_AT + Long.BYTES;
+    private static final int USER_META_AT = USER_META_LENGTH_AT + Byte.BYTES;
 
     /** What an entry counts besides its key, user meta and value: key length and the in-memory preamble. */
     private static final int COUNTED_BYTES = 12;
 
+    private static final int FIRST_KEY_BYTES = 64;
+
     private final BlockCompressor compressor;
-    private final ChecksumType checksumType;
     private final Checksum checksum;
 
     // the open block
-    private final GrowableBytes waiting;
+    private final NativeBytes waiting;
+    private byte[] firstKey = new byte[FIRST_KEY_BYTES];
+    private int firstKeyLength;
+    private byte[] lastKey = new byte[FIRST_KEY_BYTES];
+    private int lastKeyLength;
     private int entries;
     private int lastAt;
     private int withOldVersion;
@@ -44,69 +53,79 @@ final class BlockWriter implements AutoCloseable {
     private long payloadBytes; // of keys, user metas and values
 
     // what is closed
-    private final GrowableBytes body;
-    final ByteChunks blocks;
-    private final GrowableBytes blockKeys; // keyLength (4), offset of the block (4), key
+    private final NativeBytes body;
+    private final NativeBytes blockKeys; // keyLength (4), offset of the block (4), key
     private int blockCount;
 
-    BlockWriter(BlockCompressor compressor, ChecksumType checksumType, MemoryGuard guard) {
+    /** The blocks, from 0. Borrowed; may be replaced while there are none. */
+    NativeBytes blocks;
+
+    /**
+     * A writer without blocks.
+     *
+     * @param scratch owns what is kept besides the blocks; borrowed
+     * @param blocks  takes the closed blocks; borrowed
+     */
+    BlockWriter(BlockCompressor compressor, ChecksumType checksumType, NativeArena scratch, NativeBytes blocks) {
         this.compressor = compressor;
-        this.checksumType = checksumType;
         this.checksum = Formats.checksum(checksumType);
-        this.waiting = new GrowableBytes(guard);
-        this.body = new GrowableBytes(guard);
-        this.blocks = new ByteChunks(guard);
-        this.blockKeys = new GrowableBytes(guard);
+        this.waiting = new NativeBytes(scratch);
+        this.body = new NativeBytes(scratch);
+        this.blockKeys = new NativeBytes(scratch);
+        this.blocks = blocks;
     }
 
-    boolean isOpen() {
-        return entries > 0;
-    }
-
-    /** Order of a key and the last key of the open block. */
+    /** Order of a key and the last key. */
     int compareToLast(byte[] key, int offset, int length) {
-        int at = lastAt + KEY_AT;
-        return Arrays.compareUnsigned(key, offset, offset + length, waiting.bytes, at, at + lastKeyLength());
-    }
-
-    private int lastKeyLength() {
-        return (int) Bytes.LE_INT.get(waiting.bytes, lastAt);
+        return Arrays.compareUnsigned(key, offset, offset + length, lastKey, 0, lastKeyLength);
     }
 
     byte[] copyLastKey() {
-        int at = lastAt + KEY_AT;
-        return Arrays.copyOfRange(waiting.bytes, at, at + lastKeyLength());
+        return Arrays.copyOf(lastKey, lastKeyLength);
     }
 
     /** Begins an entry: the caller appends exactly its user meta and value to {@link #payload()}. */
     void begin(byte[] key, int offset, int length, long version, int meta, int userMetaLength, int valueLength) {
-        GrowableBytes to = waiting;
-        to.reserve(Math.addExact(KEY_AT + length + userMetaLength, valueLength));
+        NativeBytes to = waiting;
+        to.reserve(Math.addExact(KEY_AT + length + USER_META_AT + userMetaLength, valueLength));
         lastAt = to.length;
-        byte[] bytes = to.bytes;
-        Bytes.LE_INT.set(bytes, lastAt, length);
-        Bytes.LE_INT.set(bytes, lastAt + VALUE_LENGTH_AT, valueLength);
-        Bytes.LE_LONG.set(bytes, lastAt + VERSION_AT, version);
-        Bytes.LE_LONG.set(bytes, lastAt + OLD_VERSION_AT, 0L);
-        bytes[lastAt + META_AT] = (byte) meta;
-        bytes[lastAt + USER_META_LENGTH_AT] = (byte) userMetaLength;
-        System.arraycopy(key, offset, bytes, lastAt + KEY_AT, length);
-        to.length = lastAt + KEY_AT + length;
+        MemorySegment segment = to.segment;
+        segment.set(Layouts.LE_INT, lastAt, length);
+        segment.set(Layouts.LE_INT, lastAt + REST_LENGTH_AT, USER_META_AT + userMetaLength + valueLength);
+        segment.set(Layouts.LE_LONG, lastAt + OLD_VERSION_AT, 0L);
+        NativeBytes.copy(key, offset, segment, lastAt + KEY_AT, length);
+        int at = lastAt + KEY_AT + length;
+        segment.set(Layouts.BYTE, at, (byte) (meta & ~ValueMeta.HAS_OLD_VERSION));
+        segment.set(Layouts.LE_LONG, at + VERSION_AT, version);
+        segment.set(Layouts.BYTE, at + USER_META_LENGTH_AT, (byte) userMetaLength);
+        to.length = at + USER_META_AT;
         long payload = (long) length + userMetaLength + valueLength;
         payloadBytes += payload;
         countedBytes += COUNTED_BYTES + payload;
-        entries++;
+        if (entries++ == 0) {
+            firstKey = copied(key, offset, length, firstKey);
+            firstKeyLength = length;
+        }
+        lastKey = copied(key, offset, length, lastKey);
+        lastKeyLength = length;
+    }
+
+    private static byte[] copied(byte[] key, int offset, int length, byte[] into) {
+        byte[] to = into.length < length ? new byte[2 * length] : into;
+        System.arraycopy(key, offset, to, 0, length);
+        return to;
     }
 
     /** Where the caller of {@link #begin} appends to. */
-    GrowableBytes payload() {
+    NativeBytes payload() {
         return waiting;
     }
 
     /** Notes the newest older version of the last entry, unless one is noted. */
     void noteOldVersion(long version) {
-        if ((long) Bytes.LE_LONG.get(waiting.bytes, lastAt + OLD_VERSION_AT) == 0) {
-            Bytes.LE_LONG.set(waiting.bytes, lastAt + OLD_VERSION_AT, version);
+        long at = (long) lastAt + OLD_VERSION_AT;
+        if (waiting.segment.get(Layouts.LE_LONG, at) == 0) {
+            waiting.segment.set(Layouts.LE_LONG, at, version);
             withOldVersion++;
         }
     }
@@ -116,18 +135,19 @@ final class BlockWriter implements AutoCloseable {
         return entries == 0 ? 0 : countedBytes - (long) entries * commonPrefix();
     }
 
+    /** No less than {@link #openBytes}, but cheaper. */
+    long mostOpenBytes() {
+        return countedBytes;
+    }
+
     /** Whether the open block is larger than {@code target}; cheaper than {@link #openBytes}. */
     boolean isOver(long target) {
         return countedBytes > target && openBytes() > target;
     }
 
     private int commonPrefix() {
-        byte[] bytes = waiting.bytes;
-        int first = (int) Bytes.LE_INT.get(bytes, 0);
-        int last = lastKeyLength();
-        int at = lastAt + KEY_AT;
-        int mismatch = Arrays.mismatch(bytes, KEY_AT, KEY_AT + first, bytes, at, at + last);
-        return mismatch < 0 ? first : mismatch;
+        int mismatch = Arrays.mismatch(firstKey, 0, firstKeyLength, lastKey, 0, lastKeyLength);
+        return mismatch < 0 ? firstKeyLength : mismatch;
     }
 
     /** Closes the open block, if there is one. */
@@ -135,15 +155,10 @@ final class BlockWriter implements AutoCloseable {
         if (entries == 0) {
             return;
         }
-        int firstLength = (int) Bytes.LE_INT.get(waiting.bytes, 0);
-        blockKeys.putInt(firstLength);
-        blockKeys.putInt(blocks.length());
-        blockKeys.put(waiting.bytes, KEY_AT, firstLength);
-        blockCount++;
-
+        NativeBytes to = blocks;
+        noteBlock(firstKey, firstKeyLength);
         int prefix = commonPrefix();
         int bodyBytes = bodyBytes(prefix);
-        GrowableBytes to = blocks.tail(compressor.mostBytes(bodyBytes) + Formats.CHECKSUM_BYTES);
         int start = to.length;
         to.putInt(0); // checksum, set below
         if (compressor.type() == CompressionType.NONE) {
@@ -151,9 +166,20 @@ final class BlockWriter implements AutoCloseable {
         } else {
             body.clear();
             writeBody(prefix, bodyBytes, body);
-            compressor.compress(body.bytes, 0, body.length, true, to);
+            compressor.compress(body, true, to);
         }
         patchChecksum(to, start, checksum);
+        clearOpen();
+    }
+
+    private void noteBlock(byte[] key, int length) {
+        blockKeys.putInt(length);
+        blockKeys.putInt(blocks.length);
+        blockKeys.put(key, 0, length);
+        blockCount++;
+    }
+
+    private void clearOpen() {
         waiting.clear();
         entries = 0;
         lastAt = 0;
@@ -163,15 +189,15 @@ final class BlockWriter implements AutoCloseable {
     }
 
     /** Sets the checksum of a section that begins at {@code start} and ends the bytes. */
-    static void patchChecksum(GrowableBytes section, int start, Checksum checksum) {
+    static void patchChecksum(NativeBytes section, int start, Checksum checksum) {
         int value = 0;
         if (checksum != null) {
             checksum.reset();
-            int from = start + Formats.CHECKSUM_BYTES;
-            checksum.update(section.bytes, from, section.length - from);
+            ByteBuffer bytes = section.buffer();
+            checksum.update(bytes.limit(section.length).position(start + Formats.CHECKSUM_BYTES));
             value = (int) checksum.getValue();
         }
-        Bytes.LE_INT.set(section.bytes, start, value);
+        section.setInt(start, value);
     }
 
     private int bodyBytes(int prefix) {
@@ -185,44 +211,42 @@ final class BlockWriter implements AutoCloseable {
         return Math.toIntExact(bytes);
     }
 
-    private void writeBody(int prefix, int bodyBytes, GrowableBytes to) {
+    private void writeBody(int prefix, int bodyBytes, NativeBytes to) {
         to.reserve(bodyBytes);
         to.putInt(Formats.BLOCK_FORMAT);
         to.putInt(entries);
         int offsetsAt = to.length;
         to.length += Integer.BYTES * entries;
         to.putShort(prefix);
-        to.put(waiting.bytes, KEY_AT, prefix);
+        to.put(firstKey, 0, prefix);
 
-        byte[] out = to.bytes;
+        MemorySegment out = to.segment;
+        MemorySegment in = waiting.segment;
         int entriesAt = to.length;
         int at = entriesAt;
         int from = 0;
         for (int i = 0; i < entries; i++) {
-            Bytes.LE_INT.set(out, offsetsAt + Integer.BYTES * i, at - entriesAt);
-            byte[] in = waiting.bytes;
-            int keyLength = (int) Bytes.LE_INT.get(in, from);
-            int rest = (in[from + USER_META_LENGTH_AT] & 0xFF) + (int) Bytes.LE_INT.get(in, from + VALUE_LENGTH_AT);
-            long oldVersion = (long) Bytes.LE_LONG.get(in, from + OLD_VERSION_AT);
+            out.set(Layouts.LE_INT, offsetsAt + 4L * i, at - entriesAt);
+            int keyLength = in.get(Layouts.LE_INT, from);
+            int rest = in.get(Layouts.LE_INT, from + REST_LENGTH_AT);
+            long oldVersion = in.get(Layouts.LE_LONG, from + OLD_VERSION_AT);
             int suffix = keyLength - prefix;
-            Bytes.LE_SHORT.set(out, at, (short) suffix);
+            out.set(Layouts.LE_SHORT, at, (short) suffix);
             at += Short.BYTES;
-            System.arraycopy(in, from + KEY_AT + prefix, out, at, suffix);
-            at += suffix;
-            int meta = in[from + META_AT] & ~ValueMeta.HAS_OLD_VERSION;
-            out[at] = (byte) (oldVersion == 0 ? meta : meta | ValueMeta.HAS_OLD_VERSION);
-            at += Byte.BYTES;
-            Bytes.LE_LONG.set(out, at, (long) Bytes.LE_LONG.get(in, from + VERSION_AT));
-            at += Long.BYTES;
-            if (oldVersion != 0) {
-                Bytes.LE_LONG.set(out, at, oldVersion);
+            from += KEY_AT + prefix;
+            if (oldVersion == 0) {
+                MemorySegment.copy(in, from, out, at, suffix + rest);
+            } else {
+                int before = suffix + USER_META_LENGTH_AT;
+                MemorySegment.copy(in, from, out, at, before);
+                byte meta = in.get(Layouts.BYTE, from + suffix);
+                out.set(Layouts.BYTE, at + suffix, (byte) (meta | ValueMeta.HAS_OLD_VERSION));
+                out.set(Layouts.LE_LONG, at + before, oldVersion);
                 at += Long.BYTES;
+                MemorySegment.copy(in, from + before, out, at + before, suffix + rest - before);
             }
-            out[at] = in[from + USER_META_LENGTH_AT];
-            at += Byte.BYTES;
-            System.arraycopy(in, from + KEY_AT + keyLength, out, at, rest);
-            at += rest;
-            from += KEY_AT + keyLength + rest;
+            at += suffix + rest;
+            from += suffix + rest;
         }
         to.length = at;
     }
@@ -237,24 +261,26 @@ final class BlockWriter implements AutoCloseable {
      * @param fileId origin of all blocks
      * @param base   file offset of the first block
      */
-    void writeIndex(long fileId, long base, GrowableBytes to) {
-        IndexWriter.write(blockKeys.bytes, blockKeys.length, blockCount, fileId, base, to, checksum);
+    void writeIndex(long fileId, long base, NativeBytes to) {
+        IndexWriter.write(blockKeys, blockCount, fileId, base, to, checksum);
     }
 
-    /** Offsets of the blocks in {@link #blocks}, and its length behind them. */
-    int[] blockOffsets() {
-        int[] offsets = new int[blockCount + 1];
-        int at = 0;
+    /**
+     * Encrypts the blocks where they are.
+     *
+     * @param bytes     what holds them
+     * @param at        offset of the first block there
+     * @param end       offset behind the last one
+     * @param base      file offset of the first block
+     */
+    void encrypt(BlockCipher cipher, SecretKeySpec key, long fileId, NativeBytes bytes, int at, int end, long base) {
+        int next = 0;
         for (int i = 0; i < blockCount; i++) {
-            offsets[i] = (int) Bytes.LE_INT.get(blockKeys.bytes, at + Integer.BYTES);
-            at += 2 * Integer.BYTES + (int) Bytes.LE_INT.get(blockKeys.bytes, at);
+            int from = blockKeys.intAt(next + Integer.BYTES);
+            next += 2 * Integer.BYTES + blockKeys.intAt(next);
+            int to = i + 1 < blockCount ? blockKeys.intAt(next + Integer.BYTES) : end - at;
+            cipher.crypt(key, fileId, (int) (base + from), bytes.segment, at + from, to - from);
         }
-        offsets[blockCount] = blocks.length();
-        return offsets;
-    }
-
-    ChecksumType checksumType() {
-        return checksumType;
     }
 
     Checksum checksum() {
@@ -263,22 +289,10 @@ final class BlockWriter implements AutoCloseable {
 
     /** Forgets all that was written; the memory stays for the next file. */
     void reset() {
-        waiting.clear();
+        clearOpen();
         blocks.clear();
         blockKeys.clear();
         blockCount = 0;
-        entries = 0;
-        lastAt = 0;
-        withOldVersion = 0;
-        countedBytes = 0;
-        payloadBytes = 0;
-    }
-
-    @Override
-    public void close() {
-        waiting.close();
-        body.close();
-        blocks.close();
-        blockKeys.close();
+        lastKeyLength = 0;
     }
 }

@@ -1,6 +1,6 @@
 package io.coplane.sst;
 
-import java.util.Arrays;
+import java.lang.foreign.MemorySegment;
 import java.util.zip.Checksum;
 
 /** Writes index sections (sst.md 3.5, 7.1; layout in {@link BlockIndex}). */
@@ -17,81 +17,81 @@ final class IndexWriter {
      * @param base      file offset of the first block
      * @param checksum  null for none
      */
-    static void write(
-            byte[] blockKeys, int length, int count, long fileId, long base, GrowableBytes to, Checksum checksum) {
+    static void write(NativeBytes blockKeys, int count, long fileId, long base, NativeBytes to, Checksum checksum) {
         int start = to.length;
-        header(blockKeys, count, to);
+        int prefix = prefix(blockKeys, count);
+        header(blockKeys, count, prefix, to);
         int at = 0;
         for (int i = 0; i < count; i++) {
-            int offset = Math.toIntExact(base + (int) Bytes.LE_INT.get(blockKeys, at + Integer.BYTES));
+            int offset = Math.toIntExact(base + blockKeys.intAt(at + Integer.BYTES));
             to.putLong(fileId);
             to.putInt(offset);
             to.putInt(offset);
-            at += KEY_AT + (int) Bytes.LE_INT.get(blockKeys, at);
+            at += KEY_AT + blockKeys.intAt(at);
         }
-        keys(blockKeys, length, count, to);
+        keys(blockKeys, prefix, to);
         BlockWriter.patchChecksum(to, start, checksum);
     }
 
     /** Appends the index of a blob file, with its checksum. */
-    static void writeBlob(byte[] blockKeys, int length, int count, GrowableBytes to, Checksum checksum) {
+    static void writeBlob(NativeBytes blockKeys, int count, NativeBytes to, Checksum checksum) {
         int start = to.length;
-        header(blockKeys, count, to);
+        int prefix = prefix(blockKeys, count);
+        header(blockKeys, count, prefix, to);
         int at = 0;
         for (int i = 0; i < count; i++) {
-            to.putInt((int) Bytes.LE_INT.get(blockKeys, at + Integer.BYTES));
-            at += KEY_AT + (int) Bytes.LE_INT.get(blockKeys, at);
+            to.putInt(blockKeys.intAt(at + Integer.BYTES));
+            at += KEY_AT + blockKeys.intAt(at);
         }
-        keys(blockKeys, length, count, to);
+        keys(blockKeys, prefix, to);
         BlockWriter.patchChecksum(to, start, checksum);
     }
 
-    private static void header(byte[] blockKeys, int count, GrowableBytes to) {
+    private static void header(NativeBytes blockKeys, int count, int prefix, NativeBytes to) {
         to.putInt(0); // checksum, set when the section is whole
         to.putInt(Formats.INDEX_FORMAT);
         to.putInt(count);
-        int prefix = prefix(blockKeys, count);
         int at = 0;
         int offset = 0;
         for (int i = 0; i < count; i++) {
-            int keyLength = (int) Bytes.LE_INT.get(blockKeys, at);
+            int keyLength = blockKeys.intAt(at);
             to.putInt(offset);
             offset += Math.max(0, keyLength - prefix); // blob keys come in any order: one may be shorter
             at += KEY_AT + keyLength;
         }
     }
 
-    private static void keys(byte[] blockKeys, int length, int count, GrowableBytes to) {
-        int prefix = prefix(blockKeys, count);
+    private static void keys(NativeBytes blockKeys, int prefix, NativeBytes to) {
         to.putShort(prefix);
         if (prefix > 0) {
-            to.put(blockKeys, KEY_AT, prefix);
+            to.put(blockKeys.segment, KEY_AT, prefix);
         }
         int lengthAt = to.length;
         to.putInt(0);
-        for (int at = 0; at < length; ) {
-            int keyLength = (int) Bytes.LE_INT.get(blockKeys, at);
+        for (int at = 0; at < blockKeys.length; ) {
+            int keyLength = blockKeys.intAt(at);
             if (keyLength > prefix) {
-                to.put(blockKeys, at + KEY_AT + prefix, keyLength - prefix);
+                to.put(blockKeys.segment, at + KEY_AT + prefix, keyLength - prefix);
             }
             at += KEY_AT + keyLength;
         }
-        Bytes.LE_INT.set(to.bytes, lengthAt, to.length - lengthAt - Integer.BYTES);
+        to.setInt(lengthAt, to.length - lengthAt - Integer.BYTES);
     }
 
     /** Common prefix of the first and the last key. */
-    private static int prefix(byte[] blockKeys, int count) {
+    private static int prefix(NativeBytes blockKeys, int count) {
         if (count == 0) {
             return 0;
         }
         int last = 0;
         for (int i = 1; i < count; i++) {
-            last += KEY_AT + (int) Bytes.LE_INT.get(blockKeys, last);
+            last += KEY_AT + blockKeys.intAt(last);
         }
-        int firstLength = (int) Bytes.LE_INT.get(blockKeys, 0);
-        int lastLength = (int) Bytes.LE_INT.get(blockKeys, last);
-        int mismatch = Arrays.mismatch(
-                blockKeys, KEY_AT, KEY_AT + firstLength, blockKeys, last + KEY_AT, last + KEY_AT + lastLength);
-        return mismatch < 0 ? firstLength : mismatch;
+        int firstLength = blockKeys.intAt(0);
+        int lastLength = blockKeys.intAt(last);
+        var keys = blockKeys.segment;
+        long mismatch = MemorySegment.mismatch(
+                keys, KEY_AT, KEY_AT + firstLength, keys, last + KEY_AT, last + KEY_AT + lastLength);
+        return mismatch < 0 ? firstLength : (int) mismatch;
     }
 }

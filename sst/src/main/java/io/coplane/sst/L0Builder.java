@@ -3,19 +3,18 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
-import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Writes an L0 file with all column families (sst.md 6.1; layout in {@link L0Reader}); never compressed. Owns heap memory charged to the guard until
+ * Writes an L0 file with all column families (sst.md 6.1; layout in {@link L0Reader}); never compressed. Owns native memory charged to the guard until
  * closed. One thread.
  */
 public final class L0Builder implements AutoCloseable {
     private final SstBuilder[] families = new SstBuilder[Formats.CF_COUNT];
     private final long fileId;
     private final long snapVersion;
+    private SstBuilder first; // whose memory holds the finished file
 
     /**
      * @param options     compression is ignored
@@ -47,40 +46,53 @@ public final class L0Builder implements AutoCloseable {
     }
 
     /**
-     * Completes the file; its meta offsets are 0.
+     * Completes the file in memory of the caller's; its meta offsets are 0.
      *
      * @param arena owns the file's memory; borrowed
      */
     public SstFile finish(NativeArena arena) {
+        return finish().copyInto(arena);
+    }
+
+    /** Completes the file; its meta offsets are 0, its bytes valid until this is closed, or as long as what {@link #takeFile} returns. */
+    public SstFile finish() {
         if (isEmpty()) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "an L0 file needs an entry: fileId=" + fileId);
         }
-        long[] starts = new long[Formats.CF_COUNT];
-        long size = 0;
+        int[] starts = new int[Formats.CF_COUNT];
+        NativeBytes file = null; // the first table's, to which the others are appended
         byte[] smallest = null;
         byte[] biggest = null;
         for (int cf = 0; cf < Formats.CF_COUNT; cf++) {
-            starts[cf] = size;
-            if (families[cf].isEmpty()) {
+            SstBuilder family = families[cf];
+            starts[cf] = file == null ? 0 : file.length;
+            if (family.isEmpty()) {
                 continue;
             }
-            size += families[cf].assemble(size);
-            byte[] from = families[cf].smallestKey();
-            byte[] to = families[cf].biggestKey();
+            family.assemble(starts[cf]);
+            if (file == null) {
+                file = family.file();
+                first = family;
+            } else {
+                file.put(family.file().segment, 0, family.file().length);
+            }
+            byte[] from = family.smallestKey();
+            byte[] to = family.biggestKey();
             smallest = smallest == null || Arrays.compareUnsigned(from, smallest) < 0 ? from : smallest;
             biggest = biggest == null || Arrays.compareUnsigned(to, biggest) > 0 ? to : biggest;
         }
-        MemorySegment bytes = arena.allocate(size + L0Reader.TAIL_BYTES);
-        for (int cf = 0; cf < Formats.CF_COUNT; cf++) {
-            if (!families[cf].isEmpty()) {
-                families[cf].copyTo(bytes, starts[cf]);
-            }
-            bytes.set(Layouts.LE_INT, size + (long) Integer.BYTES * cf, (int) starts[cf]);
+        for (int start : starts) {
+            file.putInt(start);
         }
-        bytes.set(Layouts.LE_LONG, size + L0Reader.SNAP_VERSION_AT, snapVersion);
-        bytes.set(Layouts.LE_INT, size + L0Reader.FAMILIES_AT, Formats.CF_COUNT);
-        bytes.set(Layouts.LE_INT, size + L0Reader.MAGIC_AT, Formats.SST_MAGIC);
-        return new SstFile(fileId, 0, 0, smallest, biggest, bytes);
+        file.putLong(snapVersion);
+        file.putInt(Formats.CF_COUNT);
+        file.putInt(Formats.SST_MAGIC);
+        return new SstFile(fileId, 0, 0, smallest, biggest, file.view());
+    }
+
+    /** Hands over the memory of the finished file. */
+    public NativeBytes takeFile() {
+        return first.takeFile();
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.util.Arrays;
 /**
  * Builds a {@link MemTable} from rows sorted by key ascending, then version descending.
  *
- * <p>Owns heap memory charged to the guard until closed. One thread.
+ * <p>Owns native memory charged to the guard until closed. One thread.
  *
  * <pre>{@code
  * try (var builder = new MemTableBuilder(guard)) {
@@ -23,7 +23,8 @@ public final class MemTableBuilder implements AutoCloseable {
     private static final int BLOCK_BYTES = 64 << 10;
     private static final String NAME = "memtable";
 
-    private final GrowableBytes indexes;
+    private final NativeArena scratch;
+    private final NativeBytes indexes;
     private final BlockWriter main;
     private final BlockWriter old;
     private byte[] smallest = new byte[0];
@@ -34,9 +35,10 @@ public final class MemTableBuilder implements AutoCloseable {
     /** @param guard charged for what is held while building; borrowed */
     public MemTableBuilder(MemoryGuard guard) {
         var plain = new BlockCompressor(CompressionType.NONE, 0);
-        indexes = new GrowableBytes(guard);
-        main = new BlockWriter(plain, ChecksumType.NONE, guard);
-        old = new BlockWriter(plain, ChecksumType.NONE, guard);
+        scratch = new NativeArena(guard);
+        indexes = new NativeBytes(scratch);
+        main = new BlockWriter(plain, ChecksumType.NONE, scratch, new NativeBytes(scratch));
+        old = new BlockWriter(plain, ChecksumType.NONE, scratch, new NativeBytes(scratch));
     }
 
     /**
@@ -97,7 +99,7 @@ public final class MemTableBuilder implements AutoCloseable {
                     ErrorCode.BAD_MEM_DATA,
                     "memtable row is out of bounds: keyBytes=" + length + " userMetaBytes=" + userMetaLength);
         }
-        int order = main.isOpen() ? main.compareToLast(key, offset, length) : 1;
+        int order = entries > 0 ? main.compareToLast(key, offset, length) : 1;
         if (order < 0 || order == 0 && (Long.compareUnsigned(version, lastVersion) >= 0 || version == 0)) {
             throw new CoplaneException(
                     ErrorCode.BAD_MEM_DATA,
@@ -135,19 +137,20 @@ public final class MemTableBuilder implements AutoCloseable {
      * @param arena owns the table's memory; borrowed
      */
     public MemTable finish(NativeArena arena) {
-        byte[] biggest = main.isOpen() ? main.copyLastKey() : new byte[0];
+        byte[] biggest = main.copyLastKey();
         main.closeBlock();
         old.closeBlock();
         indexes.clear();
-        long mainBytes = main.blocks.length();
-        long dataBytes = mainBytes + old.blocks.length();
+        long mainBytes = main.blocks.length;
+        long dataBytes = mainBytes + old.blocks.length;
         main.writeIndex(0, 0, indexes);
         long oldIndexAt = indexes.length;
         old.writeIndex(0, mainBytes, indexes);
 
         MemorySegment bytes = arena.allocate(dataBytes + indexes.length);
-        old.blocks.copyTo(bytes, main.blocks.copyTo(bytes, 0));
-        MemorySegment.copy(MemorySegment.ofArray(indexes.bytes), 0, bytes, dataBytes, indexes.length);
+        MemorySegment.copy(main.blocks.segment, 0, bytes, 0, mainBytes);
+        MemorySegment.copy(old.blocks.segment, 0, bytes, mainBytes, old.blocks.length);
+        MemorySegment.copy(indexes.segment, 0, bytes, dataBytes, indexes.length);
         long indexAt = dataBytes + Formats.CHECKSUM_BYTES;
         var table = new BlockTable(
                 bytes,
@@ -174,8 +177,6 @@ public final class MemTableBuilder implements AutoCloseable {
 
     @Override
     public void close() {
-        main.close();
-        old.close();
-        indexes.close();
+        scratch.close();
     }
 }

@@ -8,17 +8,21 @@ import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import javax.crypto.Cipher;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Writes a table file as the reference does (sst.md 8): where blocks are cut, what is counted, how it is laid out.
  *
- * <p>Entries come by key ascending, versions of one key descending. Several files may be written in turn: {@link #finish}, then {@link #reset}.
- * Owns heap memory charged to the guard, and codec state, until closed. One thread.
+ * <p>Entries come by key ascending, versions of one key descending. Several files may be written in turn: {@link #finish()}, then {@link #reset};
+ * the memory of the last one is used again. A file is built where it ends up: {@link #takeFile} hands that memory over.
+ *
+ * <p>Owns native memory charged to the guard, and codec state, until closed. Allocates nothing on the heap per entry. One thread.
  */
 public final class SstBuilder implements AutoCloseable {
-    private static final int FIRST_HASHES = 1 << 10;
+    /** What a file has besides its blocks, as a part of them: filter and indexes; used to size its memory. */
+    private static final int META_PART = 16;
+
+    private static final byte[] NO_KEY = {};
 
     private final SstOptions options;
     private final boolean lockFamily;
@@ -27,15 +31,19 @@ public final class SstBuilder implements AutoCloseable {
     private final boolean filler;
     private final SecretKeySpec fileKey; // null: not encrypted
     private final BlockCompressor compressor;
-    private final BlockWriter main;
+    private final NativeArena scratch;
+    private final BlockWriter main; // whose blocks are the file, to which all else is appended
     private final BlockWriter old;
-    private final GrowableBytes meta;
-    private long[] hashes = new long[0];
+    private final NativeBytes hashes;
+    private final NativeBytes filterWork;
+    private BlockCipher cipher; // made when first needed
+    private byte[] lock = NO_KEY;
+    private long expectedBytes;
 
     private long fileId;
     private int keys;
-    private byte[] smallest = new byte[0];
-    private byte[] biggest = new byte[0];
+    private byte[] smallest = NO_KEY;
+    private byte[] biggest = NO_KEY;
     private long lastVersion;
     private long maxTs;
     private long maxLockTs;
@@ -79,9 +87,38 @@ public final class SstBuilder implements AutoCloseable {
                 ? null
                 : options.key().fileKey(options.key().version());
         this.compressor = new BlockCompressor(options.compression(), options.compressionLevel());
-        this.main = new BlockWriter(compressor, options.checksum(), guard);
-        this.old = new BlockWriter(compressor, options.checksum(), guard);
-        this.meta = new GrowableBytes(guard);
+        this.scratch = new NativeArena(guard);
+        this.main = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
+        this.old = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
+        this.hashes = new NativeBytes(scratch);
+        this.filterWork = new NativeBytes(scratch);
+    }
+
+    /**
+     * Says how large files will be, so that memory for one is taken at once instead of being outgrown. A wrong guess costs memory or copies, no more.
+     *
+     * @param blockBytes of the blocks of one file; 0: not known
+     */
+    public SstBuilder expecting(long blockBytes) {
+        expectedBytes = blockBytes + blockBytes / META_PART + 2L * options.blockBytes();
+        return this;
+    }
+
+    /** Has the next file built in this memory. Before its first entry. @param memory taken */
+    public void buildIn(NativeBytes memory) {
+        if (keys != 0) {
+            throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "table file is begun: fileId=" + fileId);
+        }
+        main.blocks.close();
+        memory.clear();
+        main.blocks = memory;
+    }
+
+    /** Hands over the memory of the finished file, whose bytes stay valid until it is closed. The next file gets other memory. */
+    public NativeBytes takeFile() {
+        NativeBytes file = main.blocks;
+        main.blocks = new NativeBytes(guard);
+        return file;
     }
 
     /**
@@ -108,7 +145,7 @@ public final class SstBuilder implements AutoCloseable {
             int valueLength) {
         BlockWriter to = place(key, keyOffset, keyLength, version, userMetaLength);
         to.begin(key, keyOffset, keyLength, version, bits, userMetaLength, valueLength);
-        GrowableBytes payload = to.payload();
+        NativeBytes payload = to.payload();
         payload.put(userMeta, userMetaOffset, userMetaLength);
         int valueAt = payload.length;
         payload.put(value, valueOffset, valueLength);
@@ -130,7 +167,7 @@ public final class SstBuilder implements AutoCloseable {
             int valueLength) {
         BlockWriter to = place(key, keyOffset, keyLength, version, userMetaLength);
         to.begin(key, keyOffset, keyLength, version, bits, userMetaLength, valueLength);
-        GrowableBytes payload = to.payload();
+        NativeBytes payload = to.payload();
         payload.put(userMeta, userMetaOffset, userMetaLength);
         int valueAt = payload.length;
         payload.put(value, valueOffset, valueLength);
@@ -192,7 +229,7 @@ public final class SstBuilder implements AutoCloseable {
                     ErrorCode.BAD_ARGUMENT,
                     "entry is out of bounds: keyBytes=" + length + " userMetaBytes=" + userMetaLength);
         }
-        int order = main.isOpen() ? main.compareToLast(key, offset, length) : 1;
+        int order = keys > 0 ? main.compareToLast(key, offset, length) : 1;
         if (order < 0 || order == 0 && (Long.compareUnsigned(version, lastVersion) >= 0 || version == 0)) {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT,
@@ -213,8 +250,10 @@ public final class SstBuilder implements AutoCloseable {
         }
         if (keys == 0) {
             smallest = Arrays.copyOfRange(key, offset, offset + length);
+            main.blocks.reserveAll(expectedBytes);
         }
-        noteHash(Fingerprint64.hash(key, offset, length));
+        hashes.putLong(Fingerprint64.hash(key, offset, length));
+        keys++;
         return main;
     }
 
@@ -224,26 +263,15 @@ public final class SstBuilder implements AutoCloseable {
         }
     }
 
-    private void noteHash(long hash) {
-        if (keys == hashes.length) {
-            int capacity = Math.max(FIRST_HASHES, 2 * keys);
-            guard.charge((long) Long.BYTES * capacity);
-            long before = (long) Long.BYTES * hashes.length;
-            hashes = Arrays.copyOf(hashes, capacity);
-            guard.release(before);
-        }
-        hashes[keys++] = hash;
-    }
-
     private void count(
             BlockWriter to, int keyLength, long version, int bits, int userMetaLength, int valueAt, int valueLength) {
-        byte[] bytes = to.payload().bytes;
+        MemorySegment bytes = to.payload().segment;
         boolean blob = (bits & ValueMeta.BLOB_REF) != 0;
         if (to == main) {
             long valueBytes = blob ? BlobRef.valueBytes(bytes, valueAt, valueLength) : valueLength;
             countKey(keyLength, version, userMetaLength, valueBytes);
             if (lockFamily && !blob) { // of a blob the caller notes it
-                noteLockTs(LockTs.parse(bytes, valueAt, valueAt + valueLength));
+                noteLock(bytes, valueAt, valueLength);
             }
         }
         if (blob) {
@@ -253,13 +281,16 @@ public final class SstBuilder implements AutoCloseable {
     }
 
     /**
-     * Notes a lock that is not in the table itself but in a blob file.
+     * Notes a lock: of the table itself the builder does, one in a blob file is the caller's to note.
      *
      * @param value the lock
      */
     public void noteLock(MemorySegment value, long offset, int length) {
-        byte[] bytes = value.asSlice(offset, length).toArray(Layouts.BYTE);
-        noteLockTs(LockTs.parse(bytes, 0, length));
+        if (lock.length < length) {
+            lock = new byte[2 * length];
+        }
+        MemorySegment.copy(value, Layouts.BYTE, offset, lock, 0, length);
+        noteLockTs(LockTs.parse(lock, 0, length));
     }
 
     /** Notes the start ts of a lock in a blob file, or one that is no less; unsigned. A file with an older newest lock may be dropped with it. */
@@ -279,24 +310,44 @@ public final class SstBuilder implements AutoCloseable {
 
     /** Size by which files are cut: the blocks so far and a thirty-second of them. */
     public long estimatedBytes() {
-        long bytes = (long) main.blocks.length() + old.blocks.length() + main.openBytes() + old.openBytes();
+        return withMargin(blockBytes() + main.openBytes() + old.openBytes());
+    }
+
+    /** Whether {@link #estimatedBytes} are more than so many; cheap while they are far from it. */
+    public boolean exceeds(long bytes) {
+        long most = withMargin(blockBytes() + main.mostOpenBytes() + old.mostOpenBytes());
+        return most > bytes && estimatedBytes() > bytes;
+    }
+
+    private long blockBytes() {
+        return (long) main.blocks.length + old.blocks.length;
+    }
+
+    private static long withMargin(long bytes) {
         return bytes + bytes / 32;
     }
 
     /**
-     * Completes the file.
+     * Completes the file in memory of the caller's.
      *
      * @param arena owns the file's memory; borrowed
      */
     public SstFile finish(NativeArena arena) {
-        long size = assemble(0);
-        MemorySegment bytes = arena.allocate(size);
-        copyTo(bytes, 0);
-        long data = (long) main.blocks.length() + old.blocks.length();
-        return new SstFile(fileId, data, data + propertiesAt, smallest, biggest, bytes);
+        return finish().copyInto(arena);
     }
 
-    /** Completes all sections for a place in a file. @return bytes of the table; {@link #copyTo} delivers them */
+    /** Completes the file; its bytes are valid until {@link #reset} or {@link #close}, or, after {@link #takeFile}, as long as what that returned. */
+    public SstFile finish() {
+        long data = assemble(0);
+        return new SstFile(fileId, data, data + propertiesAt, smallest, biggest, main.blocks.view());
+    }
+
+    /**
+     * Completes all sections for a place in a file, in {@link #file}.
+     *
+     * @param base offset of the place
+     * @return bytes of the blocks
+     */
     long assemble(long base) {
         if (keys == 0) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "a table file needs an entry: fileId=" + fileId);
@@ -306,112 +357,101 @@ public final class SstBuilder implements AutoCloseable {
         biggest = main.copyLastKey();
         main.closeBlock();
         old.closeBlock();
-        long mainBytes = main.blocks.length();
-        long dataBytes = mainBytes + old.blocks.length();
+        NativeBytes file = main.blocks;
+        int mainBytes = file.length;
+        file.put(old.blocks.segment, 0, old.blocks.length);
+        int dataBytes = file.length;
         if (fileKey != null) {
-            Cipher cipher = ShardKey.newCipher();
-            encrypt(cipher, main, base);
-            encrypt(cipher, old, base + mainBytes);
-        }
-        meta.clear();
-        main.writeIndex(fileId, base, meta);
-        int oldIndexAt = meta.length;
-        old.writeIndex(fileId, base + mainBytes, meta);
-        int filterAt = meta.length;
-        writeFilter();
-        propertiesAt = meta.length;
-        writeProperties();
-        if (dataBytes + meta.length + base > Integer.MAX_VALUE - Formats.MAX_KEY_BYTES) {
-            throw new CoplaneException(
-                    ErrorCode.BAD_ARGUMENT, "table file is too large: bytes=" + (dataBytes + meta.length));
-        }
-        meta.putInt((int) mainBytes);
-        meta.putInt((int) dataBytes);
-        meta.putInt((int) dataBytes + oldIndexAt);
-        meta.putInt((int) dataBytes + filterAt);
-        meta.putInt((int) (dataBytes + propertiesAt));
-        meta.putByte(options.compression().number());
-        meta.putByte(options.checksum().number());
-        meta.putShort(Formats.TABLE_FORMAT);
-        meta.putInt(snapVersion != 0 ? Formats.SPLIT_L0_MAGIC : Formats.SST_MAGIC);
-        return dataBytes + meta.length;
-    }
-
-    void copyTo(MemorySegment to, long at) {
-        long next = old.blocks.copyTo(to, main.blocks.copyTo(to, at));
-        MemorySegment.copy(MemorySegment.ofArray(meta.bytes), 0, to, next, meta.length);
-    }
-
-    private void encrypt(Cipher cipher, BlockWriter writer, long base) {
-        int[] offsets = writer.blockOffsets();
-        int block = 0;
-        int pieceAt = 0;
-        for (GrowableBytes piece : writer.blocks.pieces()) {
-            for (; offsets[block] < pieceAt + piece.length; block++) {
-                int from = offsets[block] - pieceAt;
-                int to = offsets[block + 1] - pieceAt;
-                ShardKey.crypt(cipher, fileKey, fileId, (int) (base + offsets[block]), piece.bytes, from, to);
+            if (cipher == null) {
+                cipher = new BlockCipher();
             }
-            pieceAt += piece.length;
+            main.encrypt(cipher, fileKey, fileId, file, 0, mainBytes, base);
+            old.encrypt(cipher, fileKey, fileId, file, mainBytes, dataBytes, base + mainBytes);
         }
+        main.writeIndex(fileId, base, file);
+        int oldIndexAt = file.length;
+        old.writeIndex(fileId, base + mainBytes, file);
+        int filterAt = file.length;
+        writeFilter(file);
+        propertiesAt = file.length - dataBytes;
+        writeProperties(file);
+        if (file.length + base > Integer.MAX_VALUE - Formats.MAX_KEY_BYTES) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_ARGUMENT, "table file is too large: bytes=" + (file.length + base));
+        }
+        file.putInt(mainBytes);
+        file.putInt(dataBytes);
+        file.putInt(oldIndexAt);
+        file.putInt(filterAt);
+        file.putInt((int) (dataBytes + propertiesAt));
+        file.putByte(options.compression().number());
+        file.putByte(options.checksum().number());
+        file.putShort(Formats.TABLE_FORMAT);
+        file.putInt(snapVersion != 0 ? Formats.SPLIT_L0_MAGIC : Formats.SST_MAGIC);
+        return dataBytes;
     }
 
-    private void writeFilter() {
+    /** What {@link #assemble} has completed. */
+    NativeBytes file() {
+        return main.blocks;
+    }
+
+    private void writeFilter(NativeBytes meta) {
         int start = meta.length;
         meta.putInt(0); // checksum, set when the section is whole
         meta.putInt(Formats.FILTER_TYPE);
         int lengthAt = meta.length;
         meta.putInt(0);
-        if (!BinaryFuse8Builder.build(hashes, keys, filler, guard, meta)) {
+        if (!BinaryFuse8Builder.build(hashes, filler, filterWork, meta)) {
             meta.length = start; // a table without a filter is slower, not wrong
             return;
         }
-        Bytes.LE_INT.set(meta.bytes, lengthAt, meta.length - start - FilterSection.HEADER_BYTES);
+        meta.setInt(lengthAt, meta.length - start - FilterSection.HEADER_BYTES);
         BlockWriter.patchChecksum(meta, start, main.checksum());
     }
 
-    private void writeProperties() {
+    private void writeProperties(NativeBytes meta) {
         int start = meta.length;
         meta.putInt(0); // checksum, set when the section is whole
-        property(TableProperties.SMALLEST, smallest);
-        property(TableProperties.BIGGEST, biggest);
-        property(TableProperties.MAX_TS, maxTs);
+        property(meta, TableProperties.SMALLEST, smallest);
+        property(meta, TableProperties.BIGGEST, biggest);
+        property(meta, TableProperties.MAX_TS, maxTs);
         if (maxLockTs != 0) {
-            property(TableProperties.MAX_LOCK_TS, maxLockTs);
+            property(meta, TableProperties.MAX_LOCK_TS, maxLockTs);
         }
-        property(TableProperties.ENTRIES, keys);
-        property(TableProperties.OLD_ENTRIES, oldEntries);
-        property(TableProperties.TOMBS, tombs);
-        property(TableProperties.KV_SIZE, kvBytes);
-        property(TableProperties.BLOB_SIZE, blobBytes);
+        property(meta, TableProperties.ENTRIES, keys);
+        property(meta, TableProperties.OLD_ENTRIES, oldEntries);
+        property(meta, TableProperties.TOMBS, tombs);
+        property(meta, TableProperties.KV_SIZE, kvBytes);
+        property(meta, TableProperties.BLOB_SIZE, blobBytes);
         if (options.key() != null) {
-            property(TableProperties.ENCRYPTION_VERSION, options.key().version());
+            property(meta, TableProperties.ENCRYPTION_VERSION, options.key().version());
         }
         if (snapVersion != 0) {
-            property(TableProperties.L0_VERSION, snapVersion);
+            property(meta, TableProperties.L0_VERSION, snapVersion);
         }
         BlockWriter.patchChecksum(meta, start, main.checksum());
     }
 
-    private void property(String name, byte[] value) {
-        propertyName(name);
+    private static void property(NativeBytes meta, String name, byte[] value) {
+        propertyName(meta, name);
         meta.putInt(value.length);
         meta.put(value, 0, value.length);
     }
 
-    private void property(String name, long value) {
-        propertyName(name);
+    private static void property(NativeBytes meta, String name, long value) {
+        propertyName(meta, name);
         meta.putInt(Long.BYTES);
         meta.putLong(value);
     }
 
-    private void property(String name, int value) {
-        propertyName(name);
+    private static void property(NativeBytes meta, String name, int value) {
+        propertyName(meta, name);
         meta.putInt(Integer.BYTES);
         meta.putInt(value);
     }
 
-    private void propertyName(String name) {
+    private static void propertyName(NativeBytes meta, String name) {
         byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
         meta.putShort(bytes.length);
         meta.put(bytes, 0, bytes.length);
@@ -431,10 +471,10 @@ public final class SstBuilder implements AutoCloseable {
         finished = false;
         main.reset();
         old.reset();
-        meta.clear();
+        hashes.clear();
         keys = 0;
-        smallest = new byte[0];
-        biggest = new byte[0];
+        smallest = NO_KEY;
+        biggest = NO_KEY;
         maxTs = 0;
         maxLockTs = 0;
         oldEntries = 0;
@@ -445,11 +485,9 @@ public final class SstBuilder implements AutoCloseable {
 
     @Override
     public void close() {
-        main.close();
-        old.close();
-        meta.close();
+        main.blocks.close();
+        old.blocks.close();
+        scratch.close();
         compressor.close();
-        guard.release((long) Long.BYTES * hashes.length);
-        hashes = new long[0];
     }
 }

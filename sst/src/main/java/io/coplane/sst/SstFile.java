@@ -1,5 +1,6 @@
 package io.coplane.sst;
 
+import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -10,7 +11,14 @@ import java.lang.foreign.MemorySegment;
  * @param tinyMetaOffset offset of the properties
  * @param smallest       first inner key
  * @param biggest        last inner key
- * @param bytes          the whole file; borrowed from the arena it was finished into
+ * @param bytes          the whole file; borrowed from the arena it was finished into, or from its builder
  */
 public record SstFile(
-        long fileId, long metaOffset, long tinyMetaOffset, byte[] smallest, byte[] biggest, MemorySegment bytes) {}
+        long fileId, long metaOffset, long tinyMetaOffset, byte[] smallest, byte[] biggest, MemorySegment bytes) {
+    /** The same file with its bytes copied. @param arena owns the copy; borrowed */
+    SstFile copyInto(NativeArena arena) {
+        MemorySegment copy = arena.allocate(bytes.byteSize());
+        copy.copyFrom(bytes);
+        return new SstFile(fileId, metaOffset, tinyMetaOffset, smallest, biggest, copy);
+    }
+}

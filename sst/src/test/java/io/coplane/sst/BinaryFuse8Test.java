@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.testing.Dumps;
 import io.coplane.testing.NoLeaks;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -107,10 +109,15 @@ class BinaryFuse8Test {
     private static byte[] build(long[] hashes, boolean filler) {
         var guard = MemoryGuard.unlimited();
         try (guard;
-                var out = new GrowableBytes(guard)) {
-            assertThat(BinaryFuse8Builder.build(hashes, hashes.length, filler, guard, out))
+                var arena = new NativeArena(guard)) {
+            var in = new NativeBytes(arena);
+            for (long hash : hashes) {
+                in.putLong(hash);
+            }
+            var out = new NativeBytes(arena);
+            assertThat(BinaryFuse8Builder.build(in, filler, new NativeBytes(arena), out))
                     .isTrue();
-            return Arrays.copyOf(out.bytes, out.length);
+            return out.view().toArray(ValueLayout.JAVA_BYTE);
         }
     }
 }
