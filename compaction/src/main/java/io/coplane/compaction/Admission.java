@@ -77,6 +77,26 @@ public enum Admission {
         return t.level() != 1 || t.sourceColumnarFiles().stream().noneMatch(file -> file.level() == 1);
     }
 
+    /** A job holds this much whatever its input: pieces of each input, blocks in work, an output of some size. */
+    private static final long LEAST_BYTES = 64 << 20;
+
+    /** A small limiter is not used up by one small job. */
+    private static final int LEAST_PART = 4;
+
+    /**
+     * Bytes to take from the memory limiter at once, which the job then stays within: {@link #admissionBytes(long, long)}, but at least 64 MiB, or a
+     * quarter of a smaller cap, and never more than the window.
+     *
+     * @param inputBytes  what the request says, unsigned
+     * @param windowBytes most bytes to take for one compaction; 0: no bound
+     * @param capBytes    of the limiter
+     */
+    public static long admissionBytes(long inputBytes, long windowBytes, long capBytes) {
+        long least = Math.min(LEAST_BYTES, capBytes / LEAST_PART);
+        long bytes = admissionBytes(inputBytes, windowBytes);
+        return bytes < 0 ? bytes : Math.max(bytes, windowBytes > 0 ? Math.min(windowBytes, least) : least);
+    }
+
     /**
      * Bytes to take from the memory limiter at once: twice the input (compaction.md 1.2), or less.
      *

@@ -31,10 +31,17 @@ final class FileMemory implements AutoCloseable {
         }
     }
 
+    /** Frees what is spare. @return whether there was any */
+    boolean freeSpare() {
+        boolean any = !spare.isEmpty();
+        spare.forEach(NativeBytes::close);
+        spare.clear();
+        return any;
+    }
+
     /** Frees what is spare. Idempotent. */
     @Override
     public void close() {
-        spare.forEach(NativeBytes::close);
-        spare.clear();
+        freeSpare();
     }
 }

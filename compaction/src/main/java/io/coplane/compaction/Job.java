@@ -30,7 +30,7 @@ final class Job implements AutoCloseable {
 
     final CompactionConfig config;
     final ObjectStore store;
-    final MemoryGuard guard;
+    final MemoryGuard guard; // never beyond what was admitted
     final ShardKey key; // null: no encryption
     final ShardBounds bounds;
     final OutputIds ids;
@@ -40,6 +40,7 @@ final class Job implements AutoCloseable {
     final CompactionProgress progress;
     long inputEntries;
     long outputEntries;
+    private final Thread thread;
     private final StreamedFiles files;
     private final BooleanSupplier isStopping;
     private final List<SstReader> opened = new ArrayList<>();
@@ -57,19 +58,21 @@ final class Job implements AutoCloseable {
             CompactionProgress progress) {
         this.config = config;
         this.store = store;
-        this.guard = guard;
+        this.guard = guard.within(this::free);
         this.key = key;
         this.bounds = bounds;
         this.ids = ids;
         this.isStopping = isStopping;
         this.progress = progress;
-        arena = new NativeArena(guard);
-        memory = new FileMemory(guard);
+        thread = Thread.currentThread();
+        arena = new NativeArena(this.guard);
+        memory = new FileMemory(this.guard);
         uploads = new Uploads(store, memory, progress);
         // a quarter of what was admitted: the rest is for outputs
-        long share = guard.admittedBytes() / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
+        long admitted = guard.admittedBytes() == 0 ? Long.MAX_VALUE : guard.admittedBytes();
+        long share = admitted / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
         int pieceBytes = Math.clamp(share, LEAST_PIECE_BYTES, MOST_PIECE_BYTES);
-        files = new StreamedFiles(arena, guard, key, pieceBytes);
+        files = new StreamedFiles(arena, this.guard, key, pieceBytes, this::relieve);
     }
 
     /** Opens table files of levels 1 to 3, in the order of the ids. */
@@ -88,6 +91,18 @@ final class Job implements AutoCloseable {
             opened.addAll(table.families());
         }
         return tables;
+    }
+
+    /** Makes room when the job's memory is used up: memory for the next file goes, then uploads are waited for. Not on the store's threads. */
+    private void free(long missing) {
+        long enough = guard.chargedBytes() - missing;
+        while (guard.chargedBytes() > enough && relieve()) {
+            // goes on until that is enough, or all there is
+        }
+    }
+
+    private boolean relieve() {
+        return Thread.currentThread() == thread && (memory.freeSpare() || uploads.awaitOne());
     }
 
     /** Called at every key. */

@@ -57,6 +57,15 @@ final class Uploads implements AutoCloseable {
         }
     }
 
+    /** Waits for the upload that began first. @return whether there was one */
+    boolean awaitOne() {
+        if (underWay.isEmpty()) {
+            return false;
+        }
+        awaitFirst();
+        return true;
+    }
+
     private void awaitFirst() {
         Upload upload = underWay.remove();
         try {

@@ -65,4 +65,18 @@ final class AdmissionTest {
     void takesTwiceTheInputWithinTheWindow(long input, long window, long expected) {
         assertThat(Admission.admissionBytes(input, window)).isEqualTo(expected);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0, 1073741824, 67108864", // an unknown input
+        "512, 0, 1073741824, 67108864",
+        "512, 0, 4096, 1024",
+        "512, 0, 8192, 2048",
+        "512, 1000, 1073741824, 1000",
+        "100000000, 0, 1073741824, 200000000",
+        "-1, 0, 1073741824, -1"
+    })
+    void aSmallJobIsAdmittedWithWhatItHoldsWhateverItsInput(long input, long window, long cap, long expected) {
+        assertThat(Admission.admissionBytes(input, window, cap)).isEqualTo(expected);
+    }
 }

@@ -129,7 +129,8 @@ final class ModelRun {
     private CompactionResult attempt(
             CompactionRequest request, ObjectStore over, MemoryLimiter within, Set<ErrorCode> mayFail) {
         try (MemoryGuard guard =
-                within.acquire(Math.min(within.capBytes(), Admission.admissionBytes(request.inputBytes(), 0)))) {
+                within.acquire(Math.min(
+                        within.capBytes(), Admission.admissionBytes(request.inputBytes(), 0, within.capBytes())))) {
             try {
                 return new Compactor(config, over, MASTER_KEY).compact(request, this::ids, guard, () -> false);
             } catch (CoplaneException e) {

@@ -136,7 +136,7 @@ final class Compactions implements AutoCloseable {
         if (isVectorIndex(request) && !vectorIndexes.tryAcquire()) { // never waits (worker.md 12)
             return new Admitted(request, null, ErrorTable.vectorIndexThrottled());
         }
-        long bytes = Admission.admissionBytes(request.inputBytes(), settings.windowBytes());
+        long bytes = Admission.admissionBytes(request.inputBytes(), settings.windowBytes(), memory.capBytes());
         try {
             return new Admitted(request, memory.acquire(bytes < 0 ? Long.MAX_VALUE : bytes), null);
         } catch (MemoryLimitException e) {

@@ -3,10 +3,12 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 
 /**
  * The stored blocks of one kind of a table, read in pieces of whole blocks, one piece ahead of the reader. At most two pieces are held.
@@ -19,16 +21,29 @@ final class BlockStream {
     private final String file;
     private final int pieceBytes;
     private final MemoryGuard guard;
+    private final BooleanSupplier relief;
     private Piece current;
     private Piece ahead;
 
-    /** @param pieceBytes least bytes of a piece if the blocks come to that; one block is read whole, whatever its size */
-    BlockStream(FileParts parts, BlockIndex index, String file, int pieceBytes, MemoryGuard guard) {
+    /**
+     * A stream that has read nothing.
+     *
+     * @param pieceBytes least bytes of a piece if the blocks come to that; one block is read whole, whatever its size
+     * @param relief     frees memory for a piece that is needed, and says whether it did
+     */
+    BlockStream(
+            FileParts parts,
+            BlockIndex index,
+            String file,
+            int pieceBytes,
+            MemoryGuard guard,
+            BooleanSupplier relief) {
         this.parts = parts;
         this.index = index;
         this.file = file;
         this.pieceBytes = pieceBytes;
         this.guard = guard;
+        this.relief = relief;
     }
 
     /** Exactly the bytes of a block; valid until the next call. */
@@ -56,12 +71,25 @@ final class BlockStream {
             wanted = null; // there was no memory to read ahead; there may be some now
         }
         if (wanted == null) {
-            wanted = new Piece(block);
-            wanted.await();
+            wanted = read(block);
         }
         current = wanted;
         if (wanted.endBlock < index.count()) {
             ahead = new Piece(wanted.endBlock);
+        }
+    }
+
+    private Piece read(int block) {
+        while (true) {
+            var piece = new Piece(block);
+            try {
+                piece.await();
+                return piece;
+            } catch (MemoryLimitException e) {
+                if (!relief.getAsBoolean()) {
+                    throw e;
+                }
+            }
         }
     }
 

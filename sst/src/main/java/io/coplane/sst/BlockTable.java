@@ -4,6 +4,7 @@ import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.cache.CachedBlock;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
@@ -94,9 +95,9 @@ final class BlockTable {
     }
 
     /** Has blocks read from the file when they are asked for, by one thread; {@link #bytes} holds none then. */
-    BlockTable streamed(FileParts parts, int pieceBytes, MemoryGuard guard) {
-        stream = new BlockStream(parts, index, file, pieceBytes, guard);
-        oldStream = new BlockStream(parts, oldIndex, file, pieceBytes, guard);
+    BlockTable streamed(FileParts parts, int pieceBytes, MemoryGuard guard, BooleanSupplier relief) {
+        stream = new BlockStream(parts, index, file, pieceBytes, guard, relief);
+        oldStream = new BlockStream(parts, oldIndex, file, pieceBytes, guard, relief);
         return this;
     }
 

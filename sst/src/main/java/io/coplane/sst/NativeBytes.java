@@ -71,6 +71,9 @@ public final class NativeBytes implements AutoCloseable {
     }
 
     private void resize(long bytes) {
+        if (guard != null && length == 0) {
+            close(); // nothing to keep: not both at a time
+        }
         NativeArena into = guard == null ? arena : new NativeArena(guard);
         MemorySegment larger;
         try {

@@ -3,6 +3,7 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
@@ -250,11 +251,19 @@ public final class SstBuilder implements AutoCloseable {
         }
         if (keys == 0) {
             smallest = Arrays.copyOfRange(key, offset, offset + length);
-            main.blocks.reserveAll(expectedBytes);
+            reserveExpected();
         }
         hashes.putLong(Fingerprint64.hash(key, offset, length));
         keys++;
         return main;
+    }
+
+    private void reserveExpected() {
+        try {
+            main.blocks.reserveAll(expectedBytes);
+        } catch (MemoryLimitException e) {
+            // the file may come out smaller, or else grow into what is left
+        }
     }
 
     private void requireUnfinished() {
@@ -402,12 +411,21 @@ public final class SstBuilder implements AutoCloseable {
         meta.putInt(Formats.FILTER_TYPE);
         int lengthAt = meta.length;
         meta.putInt(0);
-        if (!BinaryFuse8Builder.build(hashes, filler, filterWork, meta)) {
+        if (!buildFilter(meta)) {
             meta.length = start; // a table without a filter is slower, not wrong
             return;
         }
         meta.setInt(lengthAt, meta.length - start - FilterSection.HEADER_BYTES);
         BlockWriter.patchChecksum(meta, start, main.checksum());
+    }
+
+    /** @return false if no seed works, or no memory is left to the job */
+    private boolean buildFilter(NativeBytes meta) {
+        try {
+            return BinaryFuse8Builder.build(hashes, filler, filterWork, meta);
+        } catch (MemoryLimitException e) {
+            return false;
+        }
     }
 
     private void writeProperties(NativeBytes meta) {

@@ -4,6 +4,7 @@ import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /**
  * Opens files that are read once from front to back, without holding them whole: footers, indexes and properties are read at once, blocks when a
@@ -20,18 +21,22 @@ public final class StreamedFiles {
     private final MemoryGuard guard;
     private final ShardKey key;
     private final int pieceBytes;
+    private final BooleanSupplier relief;
 
     /**
      * @param arena      owns indexes and properties; borrowed
      * @param guard      charged for pieces; borrowed
      * @param key        of the shard; null if it has none
      * @param pieceBytes bytes read at a time, if blocks aren't larger; of each table two pieces of main and two of old blocks may be held
+     * @param relief     asked when a piece that is needed gets no memory, on the reader's thread: frees some, and says whether it did
      */
-    public StreamedFiles(NativeArena arena, MemoryGuard guard, ShardKey key, int pieceBytes) {
+    public StreamedFiles(
+            NativeArena arena, MemoryGuard guard, ShardKey key, int pieceBytes, BooleanSupplier relief) {
         this.arena = arena;
         this.guard = guard;
         this.key = key;
         this.pieceBytes = pieceBytes;
+        this.relief = relief;
     }
 
     /** Opens a table file of levels 1 to 3. Fails as {@link SstReader#open} throws. */
@@ -120,7 +125,7 @@ public final class StreamedFiles {
             long tableBytes,
             long fileId) {
         return SstReader.openStreamed(
-                footer, indexes, properties, tableBytes, fileId, key, table -> table.streamed(file, pieceBytes, guard));
+                footer, indexes, properties, tableBytes, fileId, key, table -> table.streamed(file, pieceBytes, guard, relief));
     }
 
     private CompletableFuture<MemorySegment> read(FileParts file, long start, long end, String name) {

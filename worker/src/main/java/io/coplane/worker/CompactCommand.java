@@ -109,7 +109,7 @@ public final class CompactCommand implements Callable<Integer> {
 
     /** As a worker admits, but within the command's own bound. */
     private long admission(CompactionRequest parsed) {
-        return Admission.admissionBytes(parsed.inputBytes(), memoryBytes);
+        return Admission.admissionBytes(parsed.inputBytes(), memoryBytes, memoryBytes);
     }
 
     private void print(CompactionResult done, long nanos) {
