@@ -1,108 +1,223 @@
 package io.coplane.compaction;
 
-import io.coplane.compaction.CompactionType.L1Plus;
-import io.coplane.compaction.CompactionType.TableOptions;
+import com.github.luben.zstd.Zstd;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimiter;
-import io.coplane.nativecache.ObjectStore;
-import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.ChecksumType;
 import io.coplane.sst.CompressionType;
-import io.coplane.sst.SstBuilder;
-import io.coplane.sst.SstData;
-import io.coplane.sst.SstFile;
-import io.coplane.sst.SstOptions;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.LongStream;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.rocksdb.RocksDB;
 
 /**
- * The compaction of {@code testdata/reference-storage-speed.tsv}, as its header describes it, on one thread with the files in memory: best of 5 after 5,
- * beside the reference's figure as a ratio of calibrators, with heap bytes allocated per entry and the most memory held at a time.
+ * Compactions beside RocksDB's (JNI) and the reference's figures, files in memory, best of some runs after as many: of one thread, and of as many
+ * threads as there are cores with a job each. Speeds are raw bytes (keys, user metas, values) by second of processor time of the whole process, which
+ * says more than wall time on a machine that is shared.
+ *
+ * <pre>
+ * compaction             the table; names of inputs and compressions pick lines: compaction INTERLEAVED LZ4
+ * compaction --large     one compaction of 4 GiB in 256 MiB: see {@link LargeCompaction}
+ * </pre>
  */
 public final class CompactionSpeed {
     private static final double REFERENCE_CALIBRATOR_MILLIS = 15.6;
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final double BYTES_PER_MEGABYTE = 1e6;
     private static final int WARM_UPS = 5;
     private static final int RUNS = 5;
-    private static final int LOWER_FILES = 4;
-    private static final int ROWS_A_FILE = 100_000;
-    private static final int UPPER_STEP = 4;
-    private static final long UPPER_VERSION = 2_000;
-    private static final long SAFE_TS = 1_500;
     private static final long MIB = 1 << 20;
+    private static final long CAP_BYTES = 1L << 40;
+
+    private static final com.sun.management.OperatingSystemMXBean PROCESS =
+            (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final com.sun.management.ThreadMXBean THREADS =
+            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private CompactionSpeed() {}
 
-    /** @param args none */
-    @SuppressWarnings("forbidden")
-    public static void main(String[] args) throws IOException {
-        PrintStream out = System.out;
-        Map<String, Double> reference = reference();
-        out.println("compression\tms\tcpu_ms\tmb_per_s\tns_per_entry\tof_reference\theap_bytes_per_entry\tpeak_mib\tinput_mib");
-        for (CompressionType compression : CompressionType.values()) {
-            measure(compression, reference, out);
+    /** Wall and processor time of the best run. */
+    private record Time(double millis, double cpuMillis) {
+        static final Time NONE = new Time(Double.MAX_VALUE, Double.MAX_VALUE);
+
+        Time best(Time other) {
+            return new Time(Math.min(millis, other.millis), Math.min(cpuMillis, other.cpuMillis));
+        }
+
+        double megabytesPerSecond(long bytes) {
+            return bytes / BYTES_PER_MEGABYTE / (cpuMillis / 1000);
         }
     }
 
-    private static void measure(CompressionType compression, Map<String, Double> reference, PrintStream out)
-            throws IOException {
-        try (var store = new Memory()) {
-            long inputBytes = fill(store, compression);
-            var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-            double best = Double.MAX_VALUE;
-            double bestCpu = Double.MAX_VALUE;
-            double calibrator = Double.MAX_VALUE;
-            double heapBytes = 0;
-            long peak = 0;
-            CompactionResult result = null;
-            for (int run = 0; run < WARM_UPS + RUNS; run++) {
-                calibrator = Math.min(calibrator, calibrate());
-                var limiter = new MemoryLimiter(Long.MAX_VALUE / 4);
-                long heapBefore = threads.getCurrentThreadAllocatedBytes();
-                long start = System.nanoTime();
-                long startCpu = threads.getCurrentThreadCpuTime();
-                try (MemoryGuard guard = limiter.acquire(2 * inputBytes)) {
-                    store.watch(guard);
-                    result = new Compactor(new CompactionConfig(ChecksumType.CRC32C, 3), store, new byte[0])
-                            .compact(request(compression, inputBytes), CompactionSpeed::noIds, guard, () -> false);
+    /** Does one piece of work; fails as work does. */
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    /** @param args names of lines, or --large and its options */
+    public static void main(String[] args) throws Exception {
+        if (args.length > 0 && args[0].equals("--large")) {
+            LargeCompaction.run(args);
+            return;
+        }
+        @SuppressWarnings("forbidden") // a table for people
+        PrintStream out = System.out;
+        Map<String, Double> reference = reference();
+        int cores = Runtime.getRuntime().availableProcessors();
+        out.println("input\tcompression\tjobs\tms\tcpu_ms\tmb_per_core_s\trocks_ms\trocks_mb_per_core_s\tof_rocks"
+                + "\tof_reference\theap_bytes_per_entry\tcopied\tpeak_mib\tinput_mib");
+        List<String> wanted = List.of(args);
+        for (MergeInput input : picked(MergeInput.values(), wanted)) {
+            for (CompressionType compression : picked(CompressionType.values(), wanted)) {
+                for (int jobs = 1; jobs <= cores; jobs = jobs < cores ? cores : cores + 1) {
+                    measure(input, compression, jobs, reference, out);
                 }
-                double millis = (System.nanoTime() - start) / NANOS_PER_MILLI;
-                double cpuMillis = (threads.getCurrentThreadCpuTime() - startCpu) / NANOS_PER_MILLI;
-                if (run >= WARM_UPS) {
-                    bestCpu = Math.min(bestCpu, cpuMillis);
-                    best = Math.min(best, millis);
-                }
-                heapBytes = (double) (threads.getCurrentThreadAllocatedBytes() - heapBefore - store.heapBytes())
-                        / result.inputEntries();
-                peak = store.peakBytes();
             }
-            double theirs = reference.get(compression.name());
-            out.println(String.format(
-                    Locale.ROOT,
-                    "%s\t%.1f\t%.1f\t%.0f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f",
-                    compression,
-                    best,
-                    bestCpu,
-                    55.500523 / best * 1000,
-                    best * NANOS_PER_MILLI / result.inputEntries(),
-                    bestCpu / calibrator / (theirs / REFERENCE_CALIBRATOR_MILLIS),
-                    heapBytes,
-                    peak / (double) MIB,
-                    inputBytes / (double) MIB));
+        }
+    }
+
+    /** Those that are named, or all if none is. */
+    private static <E extends Enum<E>> List<E> picked(E[] all, List<String> names) {
+        List<E> named = Arrays.stream(all).filter(one -> names.contains(one.name())).toList();
+        return named.isEmpty() ? List.of(all) : named;
+    }
+
+    private static void measure(
+            MergeInput input, CompressionType compression, int jobs, Map<String, Double> reference, PrintStream out)
+            throws Exception {
+        long rawBytes = input.rawBytes();
+        var ours = new Ours(input, compression, jobs);
+        Time time = Time.NONE;
+        double calibrator = Double.MAX_VALUE;
+        for (int run = 0; run < WARM_UPS + RUNS; run++) {
+            calibrator = Math.min(calibrator, calibrate());
+            Time one = timed(jobs, ours.work);
+            time = run < WARM_UPS ? time : time.best(one);
+        }
+        ours.close();
+        Time rocks = rocks(input, compression, jobs);
+        double speed = time.megabytesPerSecond(rawBytes * jobs);
+        double theirs = rocks.megabytesPerSecond(rawBytes * jobs);
+        boolean isReferences = input == MergeInput.INTERLEAVED && jobs == 1;
+        double ofReference = reference.get(compression.name())
+                / REFERENCE_CALIBRATOR_MILLIS
+                / (time.cpuMillis() / calibrator);
+        out.println(String.format(
+                Locale.ROOT,
+                "%s\t%s\t%d\t%.1f\t%.1f\t%.0f\t%.1f\t%.0f\t%.2f\t%s\t%.3f\t%.2f\t%.1f\t%.1f",
+                input,
+                compression,
+                jobs,
+                time.millis(),
+                time.cpuMillis(),
+                speed,
+                rocks.millis(),
+                theirs,
+                speed / theirs,
+                isReferences ? String.format(Locale.ROOT, "%.2f", ofReference) : "",
+                ours.heapBytesPerEntry,
+                ours.result.copiedShare(),
+                ours.peakBytes / (double) MIB,
+                ours.inputBytes / (double) MIB));
+    }
+
+    /** Our jobs; each has its own files. */
+    private static final class Ours implements AutoCloseable {
+        private final List<Work> work = new ArrayList<>();
+        private final List<MergeInput.Store> stores = new ArrayList<>();
+        private final CompressionType compression;
+        private long inputBytes;
+        private volatile CompactionResult result;
+        private volatile double heapBytesPerEntry;
+        private volatile long peakBytes;
+
+        Ours(MergeInput input, CompressionType compression, int jobs) {
+            this.compression = compression;
+            for (int job = 0; job < jobs; job++) {
+                var store = new MergeInput.Store();
+                inputBytes = input.write(store, compression);
+                stores.add(store);
+                work.add(() -> compact(store));
+            }
+        }
+
+        private void compact(MergeInput.Store store) {
+            var limiter = new MemoryLimiter(CAP_BYTES);
+            long heapBefore = THREADS.getCurrentThreadAllocatedBytes();
+            try (MemoryGuard guard = limiter.acquire(Admission.admissionBytes(inputBytes, 0, CAP_BYTES))) {
+                store.watch(guard);
+                result = new Compactor(new CompactionConfig(ChecksumType.CRC32C, 3), store, new byte[0])
+                        .compact(
+                                MergeInput.request(compression, inputBytes),
+                                CompactionSpeed::noIds,
+                                guard,
+                                () -> false);
+            }
+            heapBytesPerEntry = (double) (THREADS.getCurrentThreadAllocatedBytes() - heapBefore - store.heapBytes())
+                    / result.inputEntries();
+            peakBytes = store.peakBytes();
+            if (result.outputEntries() != MergeInput.ROWS) {
+                throw new IllegalStateException("compaction lost entries: entries=" + result.outputEntries());
+            }
+        }
+
+        @Override
+        public void close() {
+            stores.forEach(MergeInput.Store::close);
+        }
+    }
+
+    private static Time rocks(MergeInput input, CompressionType compression, int jobs)
+            throws Exception {
+        try (var rocks = new RocksMerge(input, compression)) {
+            Time time = Time.NONE;
+            for (int run = 0; run < 1 + RUNS; run++) {
+                var databases = new ArrayList<RocksDB>();
+                var work = new ArrayList<Work>();
+                for (int job = 0; job < jobs; job++) {
+                    RocksDB db = rocks.open();
+                    databases.add(db);
+                    work.add(() -> RocksMerge.merge(db));
+                }
+                Time one = timed(jobs, work);
+                time = run < 1 ? time : time.best(one);
+                for (RocksDB db : databases) {
+                    RocksMerge.check(db);
+                    db.close();
+                }
+            }
+            return time;
+        }
+    }
+
+    private static Time timed(int jobs, List<Work> work) throws Exception {
+        try (var pool = Executors.newFixedThreadPool(jobs, task -> new Thread(task, "compaction"))) {
+            long start = System.nanoTime();
+            long startCpu = PROCESS.getProcessCpuTime();
+            var done = new ArrayList<Future<?>>();
+            for (Work one : work) {
+                done.add(pool.submit(() -> {
+                    one.run();
+                    return null;
+                }));
+            }
+            for (Future<?> one : done) {
+                one.get();
+            }
+            long cpu = PROCESS.getProcessCpuTime() - startCpu;
+            return new Time((System.nanoTime() - start) / NANOS_PER_MILLI, cpu / NANOS_PER_MILLI);
         }
     }
 
@@ -110,66 +225,17 @@ public final class CompactionSpeed {
         throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "the request has enough ids: wanted=" + count);
     }
 
-    private static CompactionRequest request(CompressionType compression, long inputBytes) {
-        int number = compression.ordinal();
-        var options = new TableOptions(1 << 16, 16 * MIB, new int[] {number, number, number}, 3, false);
-        var type = new L1Plus(0, 1, SAFE_TS, false, new long[] {5, 6}, new long[] {1, 2, 3, 4}, options);
-        return new CompactionRequest(
-                1,
-                1,
-                1,
-                new byte[0],
-                new byte[0],
-                0,
-                LongStream.range(100, 200).toArray(),
-                type,
-                3,
-                SAFE_TS,
-                new byte[0],
-                inputBytes);
-    }
-
-    private static long fill(Memory store, CompressionType compression) {
-        long bytes = 0;
-        for (int file = 0; file < LOWER_FILES; file++) {
-            bytes += write(store, compression, file + 1L, (long) file * ROWS_A_FILE, 1, SstData.VERSION);
-        }
-        for (int file = 0; file < 2; file++) {
-            long first = (long) file * LOWER_FILES / 2 * ROWS_A_FILE;
-            bytes += write(store, compression, file + 5L, first, UPPER_STEP, UPPER_VERSION);
-        }
-        return bytes;
-    }
-
-    private static long write(Memory store, CompressionType compression, long id, long first, int step, long version) {
-        MemoryGuard guard = MemoryGuard.unlimited();
-        int rows = step == 1 ? ROWS_A_FILE : LOWER_FILES / 2 * ROWS_A_FILE / step;
-        SstOptions options = SstOptions.of(compression).withChecksum(ChecksumType.CRC32C);
-        byte[] userMeta = SstData.userMeta(version);
-        try (var arena = new NativeArena(guard);
-                var builder = new SstBuilder(options, id, false, guard)) {
-            for (int i = 0; i < rows; i++) {
-                byte[] key = SstData.key(first + (long) i * step);
-                byte[] value = SstData.value(first + (long) i * step, version);
-                builder.add(key, 0, key.length, version, 0, userMeta, 0, userMeta.length, value, 0, value.length);
-            }
-            SstFile file = builder.finish(arena);
-            store.put(FileKind.SST, id, file.bytes()).join();
-            return file.bytes().byteSize();
-        }
-    }
-
     private static double calibrate() throws IOException {
         byte[] packed = Files.readAllBytes(Path.of(System.getProperty("coplane.testdata", "testdata"), "corpus")
                 .resolve("analytic.mvcc.zst"));
-        byte[] to = new byte[(int) com.github.luben.zstd.Zstd.getFrameContentSize(packed)];
+        byte[] to = new byte[(int) Zstd.getFrameContentSize(packed)];
         double best = Double.MAX_VALUE;
         for (int i = 0; i < 3; i++) {
-            long start = System.nanoTime();
-            if (com.github.luben.zstd.Zstd.decompress(to, packed) != to.length) {
+            long start = THREADS.getCurrentThreadCpuTime();
+            if (Zstd.decompress(to, packed) != to.length) {
                 throw new IllegalStateException("calibrator is broken");
             }
-            best = Math.min(best, (System.nanoTime() - start) / NANOS_PER_MILLI);
+            best = Math.min(best, (THREADS.getCurrentThreadCpuTime() - start) / NANOS_PER_MILLI);
         }
         return best;
     }
@@ -184,60 +250,5 @@ public final class CompactionSpeed {
             }
         }
         return reference;
-    }
-
-    /** Files on the heap; notes what is held whenever it is asked for something. */
-    private static final class Memory implements ObjectStore {
-        private final Map<Long, byte[]> files = new ConcurrentHashMap<>();
-        private MemoryGuard guard;
-        private long peak;
-        private long heap;
-
-        void watch(MemoryGuard watched) {
-            guard = watched;
-            peak = 0;
-            heap = 0;
-        }
-
-        long peakBytes() {
-            return peak;
-        }
-
-        /** Bytes of the copies that stand for a store: not the compaction's. */
-        long heapBytes() {
-            return heap;
-        }
-
-        private void note() {
-            peak = guard == null ? 0 : Math.max(peak, guard.chargedBytes());
-        }
-
-        @Override
-        public CompletableFuture<MemorySegment> read(
-                FileKind kind, long fileId, long start, long end, NativeArena arena) {
-            byte[] file = files.get(fileId);
-            MemorySegment to = arena.allocate(end - start);
-            MemorySegment.copy(file, (int) start, to, ValueLayout.JAVA_BYTE, 0, (int) (end - start));
-            note();
-            return CompletableFuture.completedFuture(to);
-        }
-
-        @Override
-        public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
-            return CompletableFuture.completedFuture((long) files.get(fileId).length);
-        }
-
-        @Override
-        public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
-            note();
-            heap += bytes.byteSize();
-            files.put(fileId, bytes.toArray(ValueLayout.JAVA_BYTE));
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public void close() {
-            files.clear();
-        }
     }
 }

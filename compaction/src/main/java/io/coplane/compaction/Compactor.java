@@ -82,7 +82,7 @@ public final class Compactor {
             run(request, job, change);
             job.uploads.awaitAll();
             return new CompactionResult(
-                    change.build(), job.inputEntries, job.outputEntries, job.uploads.files(), job.uploads.bytes());
+                    change.build(), job.inputEntries, job.outputEntries, job.uploads.files(), job.uploads.bytes(), job.copiedBytes);
         }
     }
 

@@ -40,6 +40,7 @@ final class Job implements AutoCloseable {
     final CompactionProgress progress;
     long inputEntries;
     long outputEntries;
+    long copiedBytes;
     private final Thread thread;
     private final StreamedFiles files;
     private final BooleanSupplier isStopping;

@@ -183,6 +183,25 @@ final class RowOutputs implements EntrySink, AutoCloseable {
                 0);
     }
 
+    @Override
+    public boolean takesBlock(TableCursor entry) {
+        return job.config.copyThrough() && table.takesBlock(entry, mostTableBytes);
+    }
+
+    @Override
+    public boolean keepsAsStored(TableCursor entry) {
+        return (entry.meta() & ValueMeta.BLOB_REF) != 0
+                ? oldBlobs == null
+                : blobs == null || entry.valueLength() < leastBlobBytes || entry.valueLength() == 0;
+    }
+
+    /** Adds a whole block, and counts its entries. */
+    @Override
+    public void addBlock(TableCursor entry) {
+        table.addBlock(entry);
+        job.outputEntries += entry.blockEntries();
+    }
+
     /** Completes the last files. */
     void finish() {
         if (!table.isEmpty()) {
@@ -220,6 +239,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
 
     @Override
     public void close() {
+        job.copiedBytes += table.copiedBytes();
         job.memory.giveBack(table.takeFile());
         table.close();
         if (blobs != null) {

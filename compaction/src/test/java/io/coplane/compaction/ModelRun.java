@@ -64,7 +64,7 @@ final class ModelRun {
         byte[] text = new byte[64];
         Arrays.fill(text, (byte) seed);
         key = random.nextInt(3) == 0 ? ShardKey.plain(text, random.nextInt(3)) : null;
-        config = new CompactionConfig(ChecksumType.values()[random.nextInt(3)], random.nextInt(1, 4));
+        config = new CompactionConfig(ChecksumType.values()[random.nextInt(3)], random.nextInt(1, 4), random.nextBoolean());
         blobs = random.nextBoolean();
     }
 

@@ -16,6 +16,7 @@ final class CompactionMetrics {
     private final Counter failed;
     private final Counter exceeded;
     private final Counter notBuilt;
+    private final Counter outputBytes;
 
     /** @param vectorIndexes permits of compactions of vector indexes */
     CompactionMetrics(PrometheusRegistry registry, AsyncSemaphore vectorIndexes) {
@@ -48,6 +49,11 @@ final class CompactionMetrics {
                 .help("Compactions left to the store because their kind is not built, by variant.")
                 .labelNames("variant")
                 .register(registry);
+        outputBytes = Counter.builder()
+                .name("coplane_compact_output_bytes_counter")
+                .help("Bytes of the files that compactions wrote: blocks copied as they were stored, and all else.")
+                .labelNames("way")
+                .register(registry);
     }
 
     void started() {
@@ -60,6 +66,11 @@ final class CompactionMetrics {
 
     void succeeded(long nanos) {
         seconds.observe(nanos / NANOS_PER_SECOND);
+    }
+
+    void wrote(long bytes, long copiedBytes) {
+        outputBytes.labelValues("copied").inc(copiedBytes);
+        outputBytes.labelValues("encoded").inc(bytes - copiedBytes);
     }
 
     void failed(int status) {

@@ -183,8 +183,9 @@ final class Compactions implements AutoCloseable {
         try (MemoryGuard guard = admitted.guard()) {
             CompactionResult result = compactor.compact(
                     request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress);
+            metrics.wrote(result.outputBytes(), result.copiedBytes());
             LOG.info(
-                    "compaction shard={}:{} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} micros={}",
+                    "compaction shard={}:{} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} copiedBytes={} micros={}",
                     Long.toUnsignedString(request.shardId()),
                     Long.toUnsignedString(request.shardVersion()),
                     request.type().variant(),
@@ -193,6 +194,7 @@ final class Compactions implements AutoCloseable {
                     result.outputEntries(),
                     result.outputFiles(),
                     result.outputBytes(),
+                    result.copiedBytes(),
                     (clock.nanoTime() - start) / 1000);
             return new CompactAnswer(ErrorTable.OK, result.changeSet().toByteArray());
         } catch (CoplaneException e) {

@@ -65,6 +65,56 @@ final class MemoryLimiterTest {
     }
 
     @Test
+    void aGuardWithinAnotherRefusesWhatWasNotAdmitted() {
+        try (MemoryGuard outer = limiter.acquire(100)) {
+            var asked = new ArrayList<Long>();
+            MemoryGuard guard = outer.within(asked::add);
+
+            guard.charge(90);
+            assertThat(outer.chargedBytes()).isEqualTo(90);
+            assertThatThrownBy(() -> guard.charge(15)).isInstanceOf(MemoryLimitException.class);
+            assertThatThrownBy(() -> guard.charge(101)).isInstanceOf(MemoryLimitException.class);
+
+            assertThat(asked).containsExactly(5L); // what can never fit is not asked for
+            assertThat(guard.chargedBytes()).isEqualTo(90);
+            assertThat(outer.chargedBytes()).isEqualTo(90);
+            assertThat(limiter.usedBytes()).isEqualTo(100);
+            guard.release(90);
+            assertThat(outer.chargedBytes()).isZero();
+        }
+        assertThat(limiter.usedBytes()).isZero();
+    }
+
+    @Test
+    void aGuardWithinAnotherChargesOnceEnoughIsGivenUp() {
+        try (MemoryGuard outer = limiter.acquire(100)) {
+            var guard = new MemoryGuard[1];
+            guard[0] = outer.within(missing -> guard[0].release(missing));
+            guard[0].charge(90);
+
+            guard[0].charge(15);
+
+            assertThat(outer.chargedBytes()).isEqualTo(100);
+            guard[0].release(100);
+        }
+        assertThat(limiter.usedBytes()).isZero();
+    }
+
+    @Test
+    void aGuardWithinOneThatAdmittedNothingIsBoundByTheLimiter() {
+        try (MemoryGuard outer = limiter.acquire(0)) {
+            MemoryGuard guard = outer.within(missing -> {});
+
+            guard.charge(1024);
+            assertThatThrownBy(() -> guard.charge(1)).isInstanceOf(MemoryLimitException.class);
+
+            assertThat(guard.chargedBytes()).isEqualTo(1024);
+            guard.release(1024);
+        }
+        assertThat(limiter.usedBytes()).isZero();
+    }
+
+    @Test
     void aRefusedChargeChargesNothing() {
         try (MemoryGuard guard = limiter.acquire(1000)) {
             guard.charge(1000);

@@ -25,6 +25,12 @@ final class BlockLoader {
     private final Place old;
     private BlockCipher cipher; // made when first needed
     private Checksum crc;
+
+    // the main block as it is stored but for encryption; NULL: not at hand
+    private MemorySegment storedMain = MemorySegment.NULL;
+    private long storedFrom;
+    private long storedTo;
+
     private ChecksumType crcType = ChecksumType.NONE;
 
     /** @param arena borrowed; owns the scratch memory, and its close gives pins back */
@@ -53,6 +59,7 @@ final class BlockLoader {
     private void load(BlockTable table, boolean isOld, int block, BlockView into, boolean ordered) {
         Place place = isOld ? old : main;
         place.unpin();
+        storedMain = MemorySegment.NULL; // an old block may be decrypted to the same place
         try {
             if (table.keepsBlocks() && table.touch(isOld, block)) {
                 loadCached(table, isOld, block, place, into);
@@ -96,6 +103,11 @@ final class BlockLoader {
             from = 0;
         }
         verify(table, isOld, block, stored, from, to);
+        if (!isOld) {
+            storedMain = stored;
+            storedFrom = from;
+            storedTo = to;
+        }
         from += Formats.CHECKSUM_BYTES;
         switch (table.compression) {
             case NONE -> into.wrap(stored, from, to, table.file, start);
@@ -109,6 +121,16 @@ final class BlockLoader {
                 into.wrap(body.atLeast(bytes), 0, bytes, table.file, start);
             }
         }
+    }
+
+    /** Appends the main block loaded last as it is stored, with its checksum, but decrypted. */
+    void copyStored(NativeBytes to) {
+        to.put(storedMain, storedFrom, (int) (storedTo - storedFrom));
+    }
+
+    /** Whether the main block loaded last can be copied as it is stored. */
+    boolean hasStored() {
+        return storedMain.byteSize() > 0;
     }
 
     private void loadCached(BlockTable table, boolean isOld, int block, Place place, BlockView into) {

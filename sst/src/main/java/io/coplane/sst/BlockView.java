@@ -35,6 +35,7 @@ final class BlockView {
     private long offsetsAt;
     private long entriesAt;
     private int entriesLength;
+    private boolean trimmed;
     private String file = "";
     private long fileOffset;
 
@@ -82,10 +83,21 @@ final class BlockView {
         }
         entriesAt = prefixAt + prefixLength;
         entriesLength = (int) left;
-        if (Bytes.hasKeyspace(segment, prefixAt, prefixLength)) {
+        trimmed = Bytes.hasKeyspace(segment, prefixAt, prefixLength);
+        if (trimmed) {
             prefixAt += Bytes.KEYSPACE_PREFIX_BYTES;
             prefixLength -= Bytes.KEYSPACE_PREFIX_BYTES;
         }
+    }
+
+    /** Whether keys are stored with a keyspace prefix, as old files have them. */
+    boolean isTrimmed() {
+        return trimmed;
+    }
+
+    /** Bytes of the decoded body. */
+    long bodyBytes() {
+        return entriesAt + entriesLength - offsetsAt + OFFSETS_AT;
     }
 
     /** Bytes of the decoded body, for dumps. */

@@ -75,6 +75,10 @@ final class BlockWriter {
         this.blocks = blocks;
     }
 
+    boolean isOpen() {
+        return entries > 0;
+    }
+
     /** Order of a key and the last key. */
     int compareToLast(byte[] key, int offset, int length) {
         return Arrays.compareUnsigned(key, offset, offset + length, lastKey, 0, lastKeyLength);
@@ -170,6 +174,19 @@ final class BlockWriter {
         }
         patchChecksum(to, start, checksum);
         clearOpen();
+    }
+
+    /** Appends the block that a cursor stands in, at its first key, as it is stored. */
+    void copyBlock(TableCursor from) {
+        closeBlock();
+        noteBlock(from.keyBytes(), from.keyLength());
+        from.copyStoredBlock(blocks);
+    }
+
+    /** Notes a key of a copied block: the last one so far. */
+    void noteKey(byte[] key, int length) {
+        lastKey = copied(key, 0, length, lastKey);
+        lastKeyLength = length;
     }
 
     private void noteBlock(byte[] key, int length) {

@@ -52,6 +52,7 @@ public final class SstBuilder implements AutoCloseable {
     private int tombs;
     private long kvBytes;
     private long blobBytes;
+    private long copiedBytes;
     private long propertiesAt;
     private boolean finished;
 
@@ -91,7 +92,7 @@ public final class SstBuilder implements AutoCloseable {
         this.scratch = new NativeArena(guard);
         this.main = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
         this.old = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
-        this.hashes = new NativeBytes(scratch);
+        this.hashes = new NativeBytes(guard);
         this.filterWork = new NativeBytes(scratch);
     }
 
@@ -177,19 +178,15 @@ public final class SstBuilder implements AutoCloseable {
 
     /** Adds the entry that a cursor stands on. */
     public void add(TableCursor from) {
-        MemorySegment body = from.valueSegment();
-        add(
-                from.keyBytes(),
-                0,
-                from.keyLength(),
-                from.version(),
-                from.meta(),
-                body,
-                from.userMetaOffset(),
-                from.userMetaLength(),
-                body,
-                from.valueOffset(),
-                from.valueLength());
+        int userMetaLength = from.userMetaLength();
+        int valueLength = from.valueLength();
+        BlockWriter to = place(from.keyBytes(), 0, from.keyLength(), from.version(), userMetaLength);
+        to.begin(
+                from.keyBytes(), 0, from.keyLength(), from.version(), from.meta(), userMetaLength, valueLength);
+        // in a block the value follows the user meta
+        to.payload().put(from.valueSegment(), from.userMetaOffset(), userMetaLength + valueLength);
+        int valueAt = to.payload().length - valueLength;
+        count(to, from.keyLength(), from.version(), from.meta(), userMetaLength, valueAt, valueLength);
     }
 
     /**
@@ -219,6 +216,68 @@ public final class SstBuilder implements AutoCloseable {
         tombs += valueBytes == 0 ? 1 : 0;
     }
 
+    /**
+     * Whether {@link #addBlock} can take the block that a cursor stands in, so that the file stays within so many bytes by {@link #exceeds} whichever
+     * of its keys is looked at. Of its entries the caller knows that none has an older version.
+     */
+    public boolean takesBlock(TableCursor from, long mostBytes) {
+        return !lockFamily
+                && from.isStoredAs(options)
+                && withMargin(blockBytes() + main.mostOpenBytes() + old.mostOpenBytes() + from.blockBodyBytes())
+                        <= mostBytes;
+    }
+
+    /**
+     * Adds the block that a cursor stands in, at its first key, as it is stored: neither encoded nor compressed anew. Keys are counted, noted in the
+     * filter and compared as if they were added one by one. Leaves the cursor on the block's last key.
+     */
+    public void addBlock(TableCursor from) {
+        requireUnfinished();
+        if (keys == 0) {
+            smallest = from.copyKey();
+            reserveExpected();
+        }
+        long before = main.blocks.length;
+        int entries = from.blockEntries();
+        for (int i = 0; i < entries; i++) {
+            from.moveInBlock(i);
+            byte[] key = from.keyBytes();
+            int length = from.keyLength();
+            boolean fits =
+                    length > 0 && length <= Formats.MAX_KEY_BYTES && !Bytes.hasKeyspace(key, 0, length);
+            if (!fits || keys > 0 && main.compareToLast(key, 0, length) <= 0) {
+                throw new CoplaneException(
+                        ErrorCode.FILE_FORMAT,
+                        "keys of a block are out of order or out of bounds: entry=" + i + " keyBytes=" + length);
+            }
+            if (i == 0) {
+                main.copyBlock(from);
+            }
+            main.noteKey(key, length);
+            hashes.putLong(Fingerprint64.hash(key, 0, length));
+            keys++;
+            countCopied(from, length);
+        }
+        lastVersion = from.version();
+        copiedBytes += main.blocks.length - before;
+    }
+
+    private void countCopied(TableCursor from, int keyLength) {
+        int valueLength = from.valueLength();
+        long valueBytes = valueLength;
+        if ((from.meta() & ValueMeta.BLOB_REF) != 0) {
+            valueBytes = BlobRef.valueBytes(from.valueSegment(), from.valueOffset(), valueLength);
+            blobBytes += BlobRef.storedBytes(from.valueSegment(), from.valueOffset(), valueLength);
+        }
+        countKey(keyLength, from.version(), from.userMetaLength(), valueBytes);
+        tombs += valueLength == 0 ? 1 : 0;
+    }
+
+    /** Bytes of blocks that {@link #addBlock} took, in all files. */
+    public long copiedBytes() {
+        return copiedBytes;
+    }
+
     private BlockWriter place(byte[] key, int offset, int length, long version, int userMetaLength) {
         requireUnfinished();
         boolean fits = length > 0
@@ -231,7 +290,8 @@ public final class SstBuilder implements AutoCloseable {
                     "entry is out of bounds: keyBytes=" + length + " userMetaBytes=" + userMetaLength);
         }
         int order = keys > 0 ? main.compareToLast(key, offset, length) : 1;
-        if (order < 0 || order == 0 && (Long.compareUnsigned(version, lastVersion) >= 0 || version == 0)) {
+        boolean isOlder = order == 0 && main.isOpen(); // a copied block has no older versions
+        if (order < 0 || order == 0 && (!isOlder || Long.compareUnsigned(version, lastVersion) >= 0 || version == 0)) {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT,
                     "entry is out of order: version=" + Long.toUnsignedString(version) + " lastVersion="
@@ -505,6 +565,7 @@ public final class SstBuilder implements AutoCloseable {
     public void close() {
         main.blocks.close();
         old.blocks.close();
+        hashes.close();
         scratch.close();
         compressor.close();
     }

@@ -402,6 +402,43 @@ public final class TableCursor {
         return valid;
     }
 
+    /** Whether the cursor stands on the newest version of the first key of a block, walking forward. */
+    public boolean isAtBlockStart() {
+        return valid && entry == 0 && mode == Mode.NEWEST && !reverse;
+    }
+
+    /** Keys of the block that the cursor stands in. */
+    public int blockEntries() {
+        return main.count;
+    }
+
+    /** Moves to the newest version of a key of the block that the cursor stands in; 0 .. {@link #blockEntries} - 1. */
+    public void moveInBlock(int i) {
+        moveTo(i);
+    }
+
+    /** Whether a table of these options could hold the block that the cursor stands in just as it is stored, but for encryption. */
+    boolean isStoredAs(SstOptions options) {
+        BlockTable of = tables[table];
+        long body = main.bodyBytes();
+        return of.compression == options.compression()
+                && of.checksum == options.checksum()
+                && body >= options.blockBytes() / 2
+                && body <= 2L * options.blockBytes()
+                && !main.isTrimmed()
+                && loader.hasStored();
+    }
+
+    /** Bytes of the block that the cursor stands in, decoded. */
+    long blockBodyBytes() {
+        return main.bodyBytes();
+    }
+
+    /** Appends the block that the cursor stands in as it is stored, but decrypted. */
+    void copyStoredBlock(NativeBytes to) {
+        loader.copyStored(to);
+    }
+
     /** Whether the cursor stands on a key. */
     public boolean valid() {
         return valid;

@@ -12,4 +12,13 @@ public interface EntrySink {
 
     /** An entry of which only a delete stays. */
     void addTombstone(TableCursor entry);
+
+    /** Whether the block that a cursor stands in, at its first key, may be added as it is stored if all its entries stay. */
+    boolean takesBlock(TableCursor entry);
+
+    /** Whether an entry that stays would be stored as it is. */
+    boolean keepsAsStored(TableCursor entry);
+
+    /** Adds the block that a cursor stands in, at its first key; leaves it on the last one. */
+    void addBlock(TableCursor entry);
 }

@@ -71,6 +71,46 @@ public final class MergeCursor {
         return take();
     }
 
+    /**
+     * Whether all keys of the block that {@link #entry} stands in, at its first key, come out next: no other source has a key among them, and the last
+     * one is below {@code end}. The entry stays where it is.
+     */
+    public boolean isBlockNext(byte[] end) {
+        TableCursor source = sources[winner];
+        source.moveInBlock(source.blockEntries() - 1);
+        boolean alone = source.compareKey(end, 0, end.length) < 0;
+        for (int i = 0; alone && i < sources.length; i++) {
+            if (i != winner && codes[i] != END) {
+                alone = source.compareKey(sources[i].keyBytes(), 0, sources[i].keyLength()) < 0;
+            }
+        }
+        source.moveInBlock(0);
+        return alone;
+    }
+
+    /** Moves behind the block of which {@link #entry} stands on the last key, after {@link #isBlockNext}. @return whether there is an entry */
+    public boolean nextBlock() {
+        TableCursor source = sources[winner];
+        keepLast(source);
+        codes[winner] = source.next() ? codeOf(source) : END;
+        for (int i = 0; i < sources.length; i++) {
+            if (i != winner && codes[i] != END) {
+                codes[i] = codeOf(sources[i]); // it was relative to a key before the block
+            }
+        }
+        winner = sources.length == 1 ? 0 : play(1);
+        return take();
+    }
+
+    private void keepLast(TableCursor source) {
+        int length = source.keyLength();
+        if (last.length < length) {
+            last = new byte[2 * length];
+        }
+        System.arraycopy(source.keyBytes(), 0, last, 0, length);
+        lastLength = length;
+    }
+
     private boolean take() {
         int code = codes[winner];
         if (code == END) {
@@ -80,12 +120,7 @@ public final class MergeCursor {
         sameKey = code == SAME;
         lastVersion = source.version();
         if (!sameKey) {
-            int length = source.keyLength();
-            if (last.length < length) {
-                last = new byte[2 * length];
-            }
-            System.arraycopy(source.keyBytes(), 0, last, 0, length);
-            lastLength = length;
+            keepLast(source);
         }
         return true;
     }

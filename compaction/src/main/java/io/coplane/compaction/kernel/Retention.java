@@ -15,6 +15,13 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  */
 public final class Retention {
+    /** What becomes of the newest version at or below the safe point. */
+    private enum Fate {
+        STAYS,
+        TOMBSTONE,
+        GOES
+    }
+
     private static final int USER_META_BYTES = 17;
     private static final int START_TS_AT = 1;
     private static final int COMMIT_TS_AT = START_TS_AT + Long.BYTES;
@@ -43,7 +50,8 @@ public final class Retention {
     public long run(MergeCursor merge, byte[] start, byte[] end, EntrySink sink) {
         long seen = 0;
         boolean skip = false;
-        for (boolean more = merge.seek(start); more; more = merge.next()) {
+        boolean more = merge.seek(start);
+        while (more) {
             TableCursor entry = merge.entry();
             if (!merge.isSameKey()) {
                 if (entry.compareKey(end, 0, end.length) >= 0) {
@@ -53,28 +61,63 @@ public final class Retention {
                     sink.beforeKey();
                 }
                 skip = false;
+                if (entry.isAtBlockStart() && sink.takesBlock(entry) && staysWhole(merge, end, sink)) {
+                    sink.addBlock(entry);
+                    seen += entry.blockEntries();
+                    more = merge.nextBlock();
+                    continue;
+                }
             }
             seen++;
-            if (skip) {
-                continue;
+            if (!skip) {
+                if (isNewer(entry)) {
+                    sink.add(entry);
+                } else {
+                    skip = true;
+                    newestBelow(entry, sink);
+                }
             }
-            if (family != ColumnFamily.LOCK && Long.compareUnsigned(entry.version(), safeTs) > 0) {
-                sink.add(entry);
-                continue;
-            }
-            skip = true;
-            newestBelow(entry, sink);
+            more = merge.next();
         }
         return seen;
     }
 
+    private boolean isNewer(TableCursor entry) {
+        return family != ColumnFamily.LOCK && Long.compareUnsigned(entry.version(), safeTs) > 0;
+    }
+
+    /** Whether all entries of the block that the merge stands at the beginning of stay, one version of each key, with nothing between them. */
+    private boolean staysWhole(MergeCursor merge, byte[] end, EntrySink sink) {
+        if (!merge.isBlockNext(end)) {
+            return false;
+        }
+        TableCursor entry = merge.entry();
+        int entries = entry.blockEntries();
+        boolean stays = true;
+        for (int i = 0; stays && i < entries; i++) {
+            entry.moveInBlock(i);
+            stays = (entry.meta() & ValueMeta.HAS_OLD_VERSION) == 0
+                    && (isNewer(entry) || fate(entry) == Fate.STAYS)
+                    && sink.keepsAsStored(entry);
+        }
+        entry.moveInBlock(0);
+        return stays;
+    }
+
     /** The newest version at or below the safe point; of a lock the newest at all. */
     private void newestBelow(TableCursor entry, EntrySink sink) {
-        if ((entry.meta() & ValueMeta.DELETE) != 0) {
-            if (keepTombstone) {
-                sink.add(entry);
+        switch (fate(entry)) {
+            case STAYS -> sink.add(entry);
+            case TOMBSTONE -> sink.addTombstone(entry);
+            case GOES -> {
+                // nothing below it is seen either
             }
-            return;
+        }
+    }
+
+    private Fate fate(TableCursor entry) {
+        if ((entry.meta() & ValueMeta.DELETE) != 0) {
+            return keepTombstone ? Fate.STAYS : Fate.GOES;
         }
         if (entry.userMetaLength() == USER_META_BYTES) {
             MemorySegment at = entry.valueSegment();
@@ -83,15 +126,12 @@ public final class Retention {
                     // a delete of a transaction: an empty value
                     if (entry.valueLength() == 0
                             && isBelow(at.get(Layouts.LE_LONG, entry.userMetaOffset() + COMMIT_TS_AT))) {
-                        if (keepTombstone) {
-                            sink.addTombstone(entry);
-                        }
-                        return;
+                        return keepTombstone ? Fate.TOMBSTONE : Fate.GOES;
                     }
                 }
                 case EXTRA -> {
                     if (isBelow(at.get(Layouts.LE_LONG, entry.userMetaOffset() + START_TS_AT))) {
-                        return;
+                        return Fate.GOES;
                     }
                 }
                 case LOCK -> {
@@ -99,7 +139,7 @@ public final class Retention {
                 }
             }
         }
-        sink.add(entry);
+        return Fate.STAYS;
     }
 
     private boolean isBelow(long ts) {

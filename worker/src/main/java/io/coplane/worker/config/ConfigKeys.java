@@ -138,6 +138,7 @@ public final class ConfigKeys {
                 SIZE,
                 "0",
                 "most memory admitted for one compaction; 0 = twice its input");
+        ours("coplane.compact-copy-through", FLAG, "true", "blocks that stay whole are copied as they are stored");
         ours(
                 "coplane.slow-log-threshold",
                 DURATION,

@@ -19,6 +19,7 @@ import java.util.OptionalLong;
  * @param shutdownTimeout requests in work may take so long after a signal
  * @param storeThreads threads that read the local directory; 1 .. 1,024
  * @param compactMemoryWindowBytes most memory admitted for one compaction; 0 = twice its input, as in the reference
+ * @param isCompactCopyThrough whether compactions copy blocks that stay whole as they are stored
  * @param isGrpcPermitted requests over gRPC wait for the permits that those over HTTP take; the reference's take none
  * @param maxGrpcMessageBytes a larger gRPC message is refused; 64 KiB .. 2,147,479,552
  * @param slowLogThreshold requests that take longer are logged with their phases and counts; zero = none
@@ -39,6 +40,7 @@ public record OwnConfig(
         Duration shutdownTimeout,
         int storeThreads,
         long compactMemoryWindowBytes,
+        boolean isCompactCopyThrough,
         boolean isGrpcPermitted,
         int maxGrpcMessageBytes,
         Duration slowLogThreshold,
@@ -83,6 +85,7 @@ public record OwnConfig(
                 table.duration("shutdown-timeout", Duration.ofSeconds(60)),
                 (int) table.integer("store-threads", 16, 1, 1024),
                 table.bytes("compact-memory-window", 0, 0, Long.MAX_VALUE / 4),
+                table.flag("compact-copy-through", true),
                 table.flag("grpc-permits", false),
                 (int) table.bytes("max-grpc-message-size", DEFAULT_GRPC_MESSAGE_BYTES, 64 * KIB, MOST_BODY_BYTES),
                 table.duration("slow-log-threshold", Duration.ofSeconds(1)),

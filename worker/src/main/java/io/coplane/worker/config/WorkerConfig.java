@@ -114,7 +114,10 @@ public record WorkerConfig(
     public CompactionSettings compaction(DataPlaneConfig plane, Machine machine) {
         CompactionSettings defaults = CompactionSettings.defaults(plane.workerThreads());
         return new CompactionSettings(
-                new CompactionConfig(checksumType, Math.clamp(dfs.zstdCompressionLevel(), 1, MOST_ZSTD_LEVEL)),
+                new CompactionConfig(
+                        checksumType,
+                        Math.clamp(dfs.zstdCompressionLevel(), 1, MOST_ZSTD_LEVEL),
+                        own.isCompactCopyThrough()),
                 defaults.threads(),
                 own.compactMemoryWindowBytes(),
                 defaults.ids(),

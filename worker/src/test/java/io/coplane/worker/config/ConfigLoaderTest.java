@@ -99,6 +99,7 @@ final class ConfigLoaderTest {
                 write-idle-timeout = "3s"
                 shutdown-timeout = "4s"
                 store-threads = 5
+                compact-copy-through = false
                 grpc-permits = true
                 max-grpc-message-size = "1MiB"
                 slow-log-threshold = "5s"
@@ -127,6 +128,7 @@ final class ConfigLoaderTest {
                         Duration.ofSeconds(4),
                         5,
                         0,
+                        false,
                         true,
                         1 << 20,
                         Duration.ofSeconds(5),
