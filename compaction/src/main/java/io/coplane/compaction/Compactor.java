@@ -23,6 +23,8 @@ import io.coplane.sst.ShardKey;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -55,16 +57,23 @@ public final class Compactor {
      */
     public CompactionResult compact(
             CompactionRequest request, FileIdAllocator ids, MemoryGuard guard, BooleanSupplier isStopping) {
-        return compact(request, ids, guard, isStopping, new CompactionProgress());
+        return compact(request, ids, guard, isStopping, new CompactionProgress(), JobJournal.off());
     }
 
-    /** As the other one. @param progress written to while it runs; of this compaction alone */
+    /**
+     * As the other one, behind the last resume point of an earlier attempt at the same request. If one was completed, and the store still holds its
+     * files, its answer comes without work.
+     *
+     * @param progress written to while it runs; of this compaction alone
+     * @param journal  of the request; borrowed
+     */
     public CompactionResult compact(
             CompactionRequest request,
             FileIdAllocator ids,
             MemoryGuard guard,
             BooleanSupplier isStopping,
-            CompactionProgress progress) {
+            CompactionProgress progress,
+            JobJournal journal) {
         if (request.compactorVersion() != Admission.COMPACTOR_VERSION) {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT, "invalid compactor_version " + request.compactorVersion());
@@ -74,16 +83,75 @@ public final class Compactor {
         }
         ShardKey key = request.exportedKey().length == 0 ? null : ShardKey.unwrap(masterKey, request.exportedKey());
         Set<Long> inputs = inputs(request.type());
-        var outputIds = new OutputIds(request.fileIds(), ids, inputs);
+        CompactionResult finished = journal.finished();
+        ResumePoint resume = journal.lastPoint();
+        boolean holdsAll = (finished != null || resume != null) && holds(store, journal.keptOutputs(finished != null));
+        if (finished != null && holdsAll) {
+            return finished;
+        }
+        journal.begin(!holdsAll);
+        var outputIds = new OutputIds(request.fileIds(), journal.replaying(ids), inputs);
         ChangeSet.Builder change =
                 ChangeSet.newBuilder().setShardID(request.shardId()).setShardVer(request.shardVersion());
         try (var job = new Job(
-                config, store, guard, key, ShardBounds.of(request), outputIds, sources(request.type()), isStopping, progress)) {
+                config,
+                store,
+                guard,
+                key,
+                ShardBounds.of(request),
+                outputIds,
+                sources(request.type()),
+                isStopping,
+                progress,
+                journal,
+                holdsAll ? resume : null)) {
             run(request, job, change);
             job.uploads.awaitAll();
-            return new CompactionResult(
-                    change.build(), job.inputEntries, job.outputEntries, job.uploads.files(), job.uploads.bytes(), job.copiedBytes);
+            CompactionResult result = job.result(change.build());
+            journal.done(result);
+            return result;
         }
+    }
+
+    /** Whether compactions of this kind may write files: others have nothing to resume. */
+    public static boolean writesFiles(CompactionType type) {
+        return switch (type) {
+            case L0 _, L1Plus _, Major _ -> true;
+            case InPlaceWithColumnar t -> !t.fileIds().isEmpty();
+            case Columnar _,
+                    ColumnarMajor _,
+                    VectorIndex _,
+                    FtsCreateL0 _,
+                    FtsAddIndex _,
+                    FtsCompactL0 _,
+                    FtsCompactL2 _,
+                    FtsCleanup _,
+                    Unknown _ -> false;
+        };
+    }
+
+    /** Whether the store holds these files in their full length: others may have removed them since. */
+    private static boolean holds(ObjectStore store, List<JournalOutput> outputs) {
+        List<CompletableFuture<Boolean>> checks = outputs.stream()
+                .map(output -> store.byteSize(output.kind(), output.fileId())
+                        .thenApply(length -> length == output.byteSize())
+                        .exceptionallyCompose(e -> OldBlobs.isMissing(e)
+                                ? CompletableFuture.completedFuture(false)
+                                : CompletableFuture.failedFuture(e)))
+                .toList();
+        boolean all = true;
+        CompletionException failure = null;
+        for (CompletableFuture<Boolean> check : checks) {
+            try {
+                all &= check.join();
+            } catch (CompletionException e) {
+                failure = e;
+            }
+        }
+        if (failure != null) {
+            throw Uploads.failure(failure);
+        }
+        return all;
     }
 
     private static void run(CompactionRequest request, Job job, ChangeSet.Builder to) {
@@ -106,7 +174,7 @@ public final class Compactor {
     }
 
     /** How many row files are read at the same time, at most. */
-    private static int sources(CompactionType type) {
+    static int sources(CompactionType type) {
         return switch (type) {
             case L0 t -> t.l0Tables().length + 1;
             case L1Plus t -> 2;

@@ -6,7 +6,6 @@ import io.coplane.compaction.CompactionType.RowFile;
 import io.coplane.compaction.CompactionType.Spec;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.ColumnarDelete;
@@ -77,18 +76,24 @@ final class InPlaceJob {
         // all are opened first: a missing or broken one shows before anything is written
         var l0s = job.openL0s(ids(true)).iterator();
         var tables = job.openTables(ids(false)).iterator();
+        int step = 0;
         for (RowFile file : request.fileIds()) {
-            long newId = job.ids.next();
+            boolean wasWritten = step < job.firstStep();
+            long newId = wasWritten ? job.idsAgain[step] : job.ids.next();
             change.addTableDeletes(TableDelete.newBuilder()
                     .setID(file.fileId())
                     .setLevel((int) file.level())
                     .setCF((int) file.cf()));
-            SstFile written = file.level() == 0
-                    ? rewrite(l0s.next(), newId, filter)
-                    : rewrite(tables.next(), file, newId, filter);
+            JournalOutput written = file.level() == 0
+                    ? rewrite(l0s.next(), file, newId, filter, wasWritten)
+                    : rewrite(tables.next(), file, newId, filter, wasWritten);
             if (written != null) {
-                change.addTableCreates(Rows.create(written, file.level(), file.cf()));
+                change.addTableCreates(written.tableCreate());
                 change.addFileIdsMap(file.fileId()).addFileIdsMap(newId);
+            }
+            step++;
+            if (!wasWritten) {
+                job.stepDone(step);
             }
         }
     }
@@ -101,7 +106,11 @@ final class InPlaceJob {
     }
 
     /** @return null if nothing is left */
-    private SstFile rewrite(L0Reader from, long newId, Filter filter) {
+    private JournalOutput rewrite(L0Reader from, RowFile file, long newId, Filter filter, boolean wasWritten) {
+        if (wasWritten) {
+            from.families().forEach(SstReader::release);
+            return job.restored(newId);
+        }
         SstOptions options = job.tableOptions(request.blockSize(), io.coplane.sst.CompressionType.NONE);
         try (var builder = new L0Builder(options, newId, from.snapVersion(), job.guard)) {
             for (ColumnFamily family : ColumnFamily.values()) {
@@ -114,13 +123,16 @@ final class InPlaceJob {
                 return null;
             }
             SstFile written = builder.finish();
-            job.uploads.submit(FileKind.SST, written, builder.takeFile());
-            return written;
+            return job.uploads.submit(describe(written, file), written, builder.takeFile());
         }
     }
 
     /** Unlike the reference's, a rewritten lock file still says which lock is the newest (compaction.md 3.7). */
-    private SstFile rewrite(SstReader from, RowFile file, long newId, Filter filter) {
+    private JournalOutput rewrite(SstReader from, RowFile file, long newId, Filter filter, boolean wasWritten) {
+        if (wasWritten) {
+            from.release();
+            return job.restored(newId);
+        }
         boolean isLock = file.cf() == ColumnFamily.LOCK.number();
         SstOptions options = job.tableOptions(request.blockSize(), from.compression());
         try (var builder = new SstBuilder(options, newId, isLock, job.guard).expecting(from.blockBytes())) {
@@ -130,9 +142,12 @@ final class InPlaceJob {
                 return null;
             }
             SstFile written = builder.finish();
-            job.uploads.submit(FileKind.SST, written, builder.takeFile());
-            return written;
+            return job.uploads.submit(describe(written, file), written, builder.takeFile());
         }
+    }
+
+    private static JournalOutput describe(SstFile written, RowFile file) {
+        return JournalOutput.table(written, (int) file.level(), (int) file.cf());
     }
 
     private void copy(SstReader from, SstBuilder to, Filter filter, boolean isLock) {

@@ -6,6 +6,9 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
+import io.coplane.proto.enginepb.BlobCreate;
+import io.coplane.proto.enginepb.ChangeSet;
+import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.sst.CompressionType;
 import io.coplane.sst.L0Reader;
 import io.coplane.sst.ShardKey;
@@ -24,6 +27,7 @@ final class Job implements AutoCloseable {
     private static final int LEAST_PIECE_BYTES = 16 << 10;
     private static final int MOST_PIECE_BYTES = 1 << 20;
     private static final int PIECES_OF_A_SOURCE = 4;
+    private static final byte[] NOTHING = {};
 
     /** Least and most block size that the builder takes. */
     private static final long MOST_BLOCK_BYTES = 1 << 30;
@@ -38,6 +42,10 @@ final class Job implements AutoCloseable {
     final FileMemory memory;
     final Uploads uploads;
     final CompactionProgress progress;
+    final long[] idsAgain; // those given out before the resume point
+    private final JobJournal journal;
+    private final ResumePoint resume; // null: from the start
+    private final List<JournalOutput> restored;
     long inputEntries;
     long outputEntries;
     long copiedBytes;
@@ -56,7 +64,9 @@ final class Job implements AutoCloseable {
             OutputIds ids,
             int sources,
             BooleanSupplier isStopping,
-            CompactionProgress progress) {
+            CompactionProgress progress,
+            JobJournal journal,
+            ResumePoint resume) {
         this.config = config;
         this.store = store;
         this.guard = guard.within(this::free);
@@ -65,10 +75,20 @@ final class Job implements AutoCloseable {
         this.ids = ids;
         this.isStopping = isStopping;
         this.progress = progress;
+        this.journal = journal;
+        this.resume = resume;
+        restored = journal.outputs();
+        idsAgain = ids.again(resume == null ? 0 : resume.idsTaken());
+        if (resume != null) {
+            inputEntries = resume.inputEntries();
+            outputEntries = resume.outputEntries();
+            progress.addRead(resume.inputBytesRead());
+            restored.forEach(output -> progress.addOutput(output.byteSize()));
+        }
         thread = Thread.currentThread();
         arena = new NativeArena(this.guard);
         memory = new FileMemory(this.guard);
-        uploads = new Uploads(store, memory, progress);
+        uploads = new Uploads(store, memory, progress, journal);
         // a quarter of what was admitted: the rest is for outputs
         long admitted = guard.admittedBytes() == 0 ? Long.MAX_VALUE : guard.admittedBytes();
         long share = admitted / (4L * PIECES_OF_A_SOURCE * Math.max(1, sources));
@@ -79,7 +99,8 @@ final class Job implements AutoCloseable {
     /** Opens table files of levels 1 to 3, in the order of the ids. */
     List<SstReader> openTables(long[] fileIds) {
         List<SstReader> tables = await(
-                fileIds, id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openSst(file, id)));
+                fileIds,
+                id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openSst(file, id)));
         opened.addAll(tables);
         return tables;
     }
@@ -87,11 +108,89 @@ final class Job implements AutoCloseable {
     /** Opens L0 files, in the order of the ids. */
     List<L0Reader> openL0s(long[] fileIds) {
         List<L0Reader> tables = await(
-                fileIds, id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openL0(file, id)));
+                fileIds,
+                id -> StoreFile.find(store, FileKind.SST, id, progress).thenCompose(file -> files.openL0(file, id)));
         for (L0Reader table : tables) {
             opened.addAll(table.families());
         }
         return tables;
+    }
+
+    /** Number of the step at which the job goes on; those before it are complete. */
+    int firstStep() {
+        return resume == null ? 0 : resume.step();
+    }
+
+    /** Where within a step the job goes on; null: at its beginning. */
+    ResumePoint pointWithin(int step) {
+        return resume != null && resume.step() == step && resume.isWithinStep() ? resume : null;
+    }
+
+    /** Tables of earlier attempts that the job keeps, in their order. */
+    List<TableCreate> restoredTables() {
+        return restored.stream()
+                .filter(output -> output.kind() == FileKind.SST)
+                .map(JournalOutput::tableCreate)
+                .toList();
+    }
+
+    /** Blob tables of earlier attempts that the job keeps, in their order. */
+    List<BlobCreate> restoredBlobs() {
+        return restored.stream()
+                .filter(output -> output.kind() == FileKind.BLOB)
+                .map(JournalOutput::blobCreate)
+                .toList();
+    }
+
+    /** The output of an id in an earlier attempt; null: there was none. */
+    JournalOutput restored(long fileId) {
+        return restored.stream()
+                .filter(output -> output.fileId() == fileId)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Notes that a step is complete. @param next the step that comes */
+    void stepDone(int next) {
+        point(next, NOTHING, 0, 0, NOTHING, 0, inputEntries);
+    }
+
+    /** Notes a place to go on from. */
+    void point(int step, byte[] key, long tableId, long blobId, byte[] blobKey, long blobBytes, long entriesRead) {
+        journal.point(new ResumePoint(
+                step,
+                key,
+                tableId,
+                blobId,
+                blobKey,
+                blobBytes,
+                ids.given(),
+                journal.outputCount(),
+                entriesRead,
+                outputEntries,
+                progress.inputBytesRead()));
+    }
+
+    /** Files of this attempt and those kept of earlier ones. */
+    int outputFiles() {
+        return restored.size() + uploads.files();
+    }
+
+    /** Bytes of them. */
+    long outputBytes() {
+        return restored.stream().mapToLong(JournalOutput::byteSize).sum() + uploads.bytes();
+    }
+
+    CompactionResult result(ChangeSet changeSet) {
+        return new CompactionResult(
+                changeSet,
+                inputEntries,
+                outputEntries,
+                outputFiles(),
+                outputBytes(),
+                copiedBytes,
+                resume == null ? 0 : resume.inputEntries(),
+                restored.size());
     }
 
     /** Makes room when the job's memory is used up: memory for the next file goes, then uploads are waited for. Not on the store's threads. */

@@ -46,16 +46,20 @@ final class OldBlobs implements AutoCloseable {
         }
     }
 
-    /** A blob table has its own key; the reference looked for it under that of tables (compaction.md 9.4). */
     private CompletableFuture<Blob> open(long fileId) {
-        return StoreFile.find(job.store, FileKind.BLOB, fileId, job.progress)
-                .exceptionallyCompose(e -> isMissing(e)
-                        ? StoreFile.find(job.store, FileKind.SST, fileId, job.progress)
-                        : CompletableFuture.failedFuture(e))
+        return find(job, fileId)
                 .thenCompose(file -> job.files().openBlob(file, fileId).thenApply(reader -> new Blob(file, reader)));
     }
 
-    private static boolean isMissing(Throwable e) {
+    /** A blob table has its own key; the reference looked for it under that of tables (compaction.md 9.4). */
+    static CompletableFuture<StoreFile> find(Job job, long fileId) {
+        return StoreFile.find(job.store, FileKind.BLOB, fileId, job.progress)
+                .exceptionallyCompose(e -> isMissing(e)
+                        ? StoreFile.find(job.store, FileKind.SST, fileId, job.progress)
+                        : CompletableFuture.failedFuture(e));
+    }
+
+    static boolean isMissing(Throwable e) {
         Throwable cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
         return cause instanceof CoplaneException typed && typed.code() == ErrorCode.FILE_NOT_FOUND;
     }

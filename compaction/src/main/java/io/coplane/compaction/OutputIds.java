@@ -18,6 +18,7 @@ final class OutputIds {
     private long[] ids;
     private int left;
     private int quota;
+    private int given;
 
     /**
      * @param requested the request's list
@@ -31,7 +32,22 @@ final class OutputIds {
         quota = Math.max(0, MOST_IDS - requested.length);
     }
 
+    /** Gives out the first ids again that were given out before. */
+    long[] again(int count) {
+        var again = new long[count];
+        for (int i = 0; i < count; i++) {
+            again[i] = next();
+        }
+        return again;
+    }
+
+    /** How many were given out. */
+    int given() {
+        return given;
+    }
+
     long next() {
+        given++;
         if (left == 0) {
             int count = Math.min(BATCH, quota);
             if (count == 0) {

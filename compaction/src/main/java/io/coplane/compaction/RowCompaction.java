@@ -42,11 +42,17 @@ final class RowCompaction {
         }
         Compaction.Builder result = to.getCompactionBuilder();
         append(request.l0Tables(), result::addTopDeletes);
+        job.restoredTables().forEach(result::addTableCreates);
+        job.restoredBlobs().forEach(result::addBlobTables);
         for (ColumnFamily family : ColumnFamily.values()) {
             append(request.l1Tables().get(family.number()), result::addBottomDeletes);
+            if (family.number() < job.firstStep()) {
+                continue;
+            }
             var sources = sources(l0s, family);
             sources.add(levels.get(family.number()));
             merge(
+                    family.number(),
                     sources,
                     family,
                     1,
@@ -71,8 +77,13 @@ final class RowCompaction {
                 to.getCompactionBuilder().setCf(family.number()).setLevel(level(request.level()));
         append(request.upperLevel(), result::addTopDeletes);
         append(request.lowerLevel(), result::addBottomDeletes);
+        job.restoredTables().forEach(result::addTableCreates);
+        if (job.firstStep() > 0) {
+            return; // all was written, but the answer wasn't
+        }
         var sources = new ArrayList<List<SstReader>>(List.of(upper, lower));
         merge(
+                0,
                 sources,
                 family,
                 target,
@@ -110,12 +121,15 @@ final class RowCompaction {
                                 .setCF(family.number())));
             }
         }
+        job.restoredTables().forEach(change::addTableCreates);
+        job.restoredBlobs().forEach(result::addNewBlobTables);
         try (OldBlobs oldBlobs = request.blobTables().length == 0 ? null : new OldBlobs(job, request.blobTables())) {
             for (ColumnFamily family : ColumnFamily.values()) {
                 var sources = sources(l0s, family);
                 sources.addAll(levels.get(family.number()));
-                if (!sources.stream().allMatch(List::isEmpty)) {
+                if (family.number() >= job.firstStep() && !sources.stream().allMatch(List::isEmpty)) {
                     merge(
+                            family.number(),
                             sources,
                             family,
                             family.levels(),
@@ -141,7 +155,9 @@ final class RowCompaction {
         void take(RowOutputs outputs);
     }
 
+    /** @param step number of the family in a compaction of several, else 0 */
     private void merge(
+            int step,
             List<List<SstReader>> sources,
             ColumnFamily family,
             int target,
@@ -167,6 +183,7 @@ final class RowCompaction {
         try (var scratch = new NativeArena(job.guard);
                 var outputs = new RowOutputs(
                         job,
+                        step,
                         family,
                         target,
                         table,
@@ -179,10 +196,11 @@ final class RowCompaction {
                     .filter(tables -> !tables.isEmpty())
                     .map(tables -> TableCursor.overLevel(tables, false, scratch))
                     .toArray(TableCursor[]::new));
-            job.inputEntries += new Retention(family, safeTs, keepTombstone)
-                    .run(merge, job.bounds.start(), job.bounds.end(), outputs);
-            outputs.finish();
+            long seen =
+                    new Retention(family, safeTs, keepTombstone).run(merge, outputs.start(), job.bounds.end(), outputs);
+            outputs.finish(seen);
             result.take(outputs);
+            job.stepDone(step + 1);
         } finally {
             sources.forEach(tables -> tables.forEach(SstReader::release));
         }
@@ -223,7 +241,7 @@ final class RowCompaction {
         return level;
     }
 
-    private static ColumnFamily family(long cf) {
+    static ColumnFamily family(long cf) {
         if (cf < 0 || cf >= ColumnFamily.values().length) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "no such column family: cf=" + cf);
         }

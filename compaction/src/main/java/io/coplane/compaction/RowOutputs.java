@@ -1,9 +1,9 @@
 package io.coplane.compaction;
 
-import com.google.protobuf.ByteString;
 import io.coplane.compaction.CompactionType.BlobTableOptions;
 import io.coplane.compaction.kernel.EntrySink;
-import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import io.coplane.proto.enginepb.BlobCreate;
 import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.sst.BlobBuilder;
@@ -18,6 +18,7 @@ import io.coplane.sst.TableCursor;
 import io.coplane.sst.ValueMeta;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -28,6 +29,8 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     private static final byte[] NOTHING = {};
 
     private final Job job;
+    private final int step;
+    private final ResumePoint from; // null: the step begins
     private final ColumnFamily family;
     private final int level;
     private final long mostTableBytes;
@@ -39,15 +42,22 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     private final long newestLockTs;
     private final List<TableCreate> tableCreates = new ArrayList<>();
     private final List<BlobCreate> blobCreates = new ArrayList<>();
+    private long tableId;
+    private long blobId;
+    private byte[] blobKey = NOTHING; // of the first value in the open blob table
+    private boolean rebuilding; // values of the open blob table are added again; all else is in outputs already
+    private long repeated; // entries looked at meanwhile
 
     /**
-     * Takes an id for a table, and one for a blob table if they are built, whether they are needed or not.
+     * Takes an id for a table, and one for a blob table if they are built, whether they are needed or not; or goes on behind the job's resume point.
      *
+     * @param step         number of the step, as {@link ResumePoint} counts
      * @param inputBytes   of the tables that are merged
      * @param newestLockTs of the inputs: what is said of a lock in a blob table that isn't read
      */
     RowOutputs(
             Job job,
+            int step,
             ColumnFamily family,
             int level,
             SstOptions options,
@@ -57,16 +67,19 @@ final class RowOutputs implements EntrySink, AutoCloseable {
             long inputBytes,
             long newestLockTs) {
         this.job = job;
+        this.step = step;
+        this.from = job.pointWithin(step);
         this.family = family;
         this.level = level;
         this.mostTableBytes = mostTableBytes < 0 ? Long.MAX_VALUE : mostTableBytes;
         this.oldBlobs = oldBlobs;
         this.newestLockTs = newestLockTs;
-        long tableId = job.ids.next();
+        tableId = from == null ? job.ids.next() : from.tableId();
         BlobBuilder blobBuilder = null;
         if (blobOptions != null) {
             leastBlobBytes = blobOptions.minBlobSize();
             mostBlobBytes = blobOptions.maxBlobTableSize();
+            blobId = from == null ? job.ids.next() : from.blobId();
             blobBuilder = new BlobBuilder(
                     new BlobOptions(
                             Rows.compression(blobOptions.compressionType()),
@@ -78,37 +91,86 @@ final class RowOutputs implements EntrySink, AutoCloseable {
                                     0,
                                     Integer.MAX_VALUE),
                             job.key),
-                    job.ids.next(),
+                    blobId,
                     job.guard);
         } else {
             leastBlobBytes = 0;
             mostBlobBytes = 0;
         }
         blobs = blobBuilder;
+        rebuilding = from != null && from.hasOpenBlobs();
         table = new SstBuilder(options, tableId, family == ColumnFamily.LOCK, job.guard)
                 .expecting(Math.min(this.mostTableBytes, inputBytes));
         table.buildIn(job.memory.take());
     }
 
+    /** Where the merge begins: an inner key, inclusive. */
+    byte[] start() {
+        if (from == null) {
+            return job.bounds.start();
+        }
+        return from.hasOpenBlobs() ? from.blobKey() : from.key();
+    }
+
     /** Cuts what is large enough. Called before the first entry of each key but the first. */
     @Override
-    public void beforeKey() {
+    public void beforeKey(TableCursor entry, long seen) {
         job.checkAlive();
-        if (table.exceeds(mostTableBytes)) {
+        if (rebuilding && entry.compareKey(from.key(), 0, from.key().length) >= 0) {
+            endRebuilding(seen);
+        }
+        boolean cut = table.exceeds(mostTableBytes);
+        if (cut) {
             finishTable();
-            table.reset(job.ids.next());
+            tableId = job.ids.next();
+            table.reset(tableId);
             table.buildIn(job.memory.take());
         }
         if (blobs != null && !blobs.isEmpty() && Long.compareUnsigned(blobs.totalBlobBytes(), mostBlobBytes) > 0) {
             finishBlobs();
-            blobs.reset(job.ids.next());
+            blobId = job.ids.next();
+            blobs.reset(blobId);
             blobs.buildIn(job.memory.take());
+        }
+        if (cut) {
+            notePoint(Arrays.copyOf(entry.keyBytes(), entry.keyLength()), seen - repeated);
+        }
+    }
+
+    private void notePoint(byte[] key, long seen) {
+        boolean open = blobs != null && !blobs.isEmpty();
+        if (open && blobKey.length == 0) {
+            return; // an empty key can't be told from none
+        }
+        job.point(
+                step,
+                key,
+                tableId,
+                blobId,
+                open ? blobKey : NOTHING,
+                open ? blobs.totalBlobBytes() : 0,
+                job.inputEntries + seen);
+    }
+
+    private void endRebuilding(long seen) {
+        rebuilding = false;
+        repeated = seen;
+        if (blobs.totalBlobBytes() != from.blobBytes()) {
+            throw new CoplaneException(
+                    ErrorCode.FILE_MISMATCH,
+                    "inputs give another blob table than when the compaction began: fileId="
+                            + Long.toUnsignedString(blobId) + " bytes=" + blobs.totalBlobBytes() + " before="
+                            + from.blobBytes());
         }
     }
 
     /** Adds the entry that a cursor stands on, with its value where it belongs. */
     @Override
     public void add(TableCursor entry) {
+        if (rebuilding) {
+            addAgain(entry);
+            return;
+        }
         job.outputEntries++;
         if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
             if (oldBlobs == null) {
@@ -131,6 +193,31 @@ final class RowOutputs implements EntrySink, AutoCloseable {
         place(entry, entry.valueSegment(), entry.valueOffset(), length);
     }
 
+    /** Of an entry that is in a table already only the value, if that belongs to the open blob table. */
+    private void addAgain(TableCursor entry) {
+        MemorySegment value = entry.valueSegment();
+        long offset = entry.valueOffset();
+        int length = entry.valueLength();
+        if ((entry.meta() & ValueMeta.BLOB_REF) != 0) {
+            if (oldBlobs == null) {
+                return;
+            }
+            value = oldBlobs.fetch(BlobRef.read(value, offset, length));
+            offset = 0;
+            length = Math.toIntExact(value.byteSize());
+        }
+        if (length >= leastBlobBytes && length > 0) {
+            addBlob(entry, value, offset, length);
+        }
+    }
+
+    private BlobRef addBlob(TableCursor entry, MemorySegment value, long offset, int length) {
+        if (blobs.isEmpty()) {
+            blobKey = Arrays.copyOf(entry.keyBytes(), entry.keyLength());
+        }
+        return blobs.add(entry.keyBytes(), 0, entry.keyLength(), value, offset, length);
+    }
+
     /** Adds an entry with a value from elsewhere. An empty value stays in the table: there it means a delete. */
     private void place(TableCursor entry, MemorySegment value, long offset, int length) {
         int bits = entry.meta() & ~ValueMeta.BLOB_REF;
@@ -149,7 +236,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
                     length);
             return;
         }
-        BlobRef ref = blobs.add(entry.keyBytes(), 0, entry.keyLength(), value, offset, length);
+        BlobRef ref = addBlob(entry, value, offset, length);
         table.addBlob(
                 entry.keyBytes(),
                 0,
@@ -168,6 +255,9 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     /** Adds a tombstone in the place of an entry. */
     @Override
     public void addTombstone(TableCursor entry) {
+        if (rebuilding) {
+            return;
+        }
         job.outputEntries++;
         table.add(
                 entry.keyBytes(),
@@ -185,7 +275,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
 
     @Override
     public boolean takesBlock(TableCursor entry) {
-        return job.config.copyThrough() && table.takesBlock(entry, mostTableBytes);
+        return job.config.copyThrough() && !rebuilding && table.takesBlock(entry, mostTableBytes);
     }
 
     @Override
@@ -202,8 +292,13 @@ final class RowOutputs implements EntrySink, AutoCloseable {
         job.outputEntries += entry.blockEntries();
     }
 
-    /** Completes the last files. */
-    void finish() {
+    /** Completes the last files. @param seen entries looked at */
+    void finish(long seen) {
+        if (rebuilding) { // the point's own key is always there
+            throw new CoplaneException(
+                    ErrorCode.FILE_MISMATCH, "inputs end before the key at which the compaction goes on");
+        }
+        job.inputEntries += seen - repeated;
         if (!table.isEmpty()) {
             finishTable();
         }
@@ -214,19 +309,15 @@ final class RowOutputs implements EntrySink, AutoCloseable {
 
     private void finishTable() {
         SstFile file = table.finish();
-        job.uploads.submit(FileKind.SST, file, table.takeFile());
-        tableCreates.add(Rows.create(file, level, family.number()));
+        JournalOutput output = JournalOutput.table(file, level, family.number());
+        tableCreates.add(job.uploads.submit(output, file, table.takeFile()).tableCreate());
     }
 
     private void finishBlobs() {
         SstFile file = blobs.finish();
-        job.uploads.submit(FileKind.BLOB, file, blobs.takeFile());
-        blobCreates.add(BlobCreate.newBuilder()
-                .setID(file.fileId())
-                .setSmallest(ByteString.copyFrom(file.smallest()))
-                .setBiggest(ByteString.copyFrom(file.biggest()))
-                .setMetaOffset((int) file.metaOffset())
-                .build());
+        blobCreates.add(job.uploads
+                .submit(JournalOutput.blob(file), file, blobs.takeFile())
+                .blobCreate());
     }
 
     List<TableCreate> tableCreates() {

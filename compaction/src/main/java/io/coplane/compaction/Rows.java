@@ -1,11 +1,8 @@
 package io.coplane.compaction;
 
-import com.google.protobuf.ByteString;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.sst.CompressionType;
-import io.coplane.sst.SstFile;
 
 /** Small things that all row jobs share. */
 final class Rows {
@@ -19,16 +16,5 @@ final class Rows {
             case 2 -> CompressionType.ZSTD;
             default -> throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "unexpected compression type " + number);
         };
-    }
-
-    static TableCreate create(SstFile file, long level, long cf) {
-        return TableCreate.newBuilder()
-                .setID(file.fileId())
-                .setLevel((int) level)
-                .setCF((int) cf)
-                .setSmallest(ByteString.copyFrom(file.smallest()))
-                .setBiggest(ByteString.copyFrom(file.biggest()))
-                .setMetaOffset((int) file.metaOffset())
-                .build();
     }
 }

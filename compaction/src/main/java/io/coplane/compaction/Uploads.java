@@ -2,7 +2,6 @@ package io.coplane.compaction;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.sst.NativeBytes;
 import io.coplane.sst.SstFile;
@@ -22,32 +21,43 @@ final class Uploads implements AutoCloseable {
     private final ObjectStore store;
     private final FileMemory memory;
     private final CompactionProgress progress;
+    private final JobJournal journal;
     private final ArrayDeque<Upload> underWay = new ArrayDeque<>();
     private int files;
     private long bytes;
 
-    /** @param memory gets the memory of uploaded files; borrowed */
-    Uploads(ObjectStore store, FileMemory memory, CompactionProgress progress) {
+    /**
+     * Nothing is under way yet.
+     *
+     * @param memory  gets the memory of uploaded files; borrowed
+     * @param journal told of each upload before it begins, and when the store has it
+     */
+    Uploads(ObjectStore store, FileMemory memory, CompactionProgress progress, JobJournal journal) {
         this.store = store;
         this.memory = memory;
         this.progress = progress;
+        this.journal = journal;
     }
 
-    /** Begins an upload; waits for an earlier one if there are many. @param of owns the file; taken */
-    void submit(FileKind kind, SstFile file, NativeBytes of) {
+    /** Begins an upload; waits for an earlier one if there are many. @param of owns the file; taken. @return what is uploaded */
+    JournalOutput submit(JournalOutput output, SstFile file, NativeBytes of) {
         CompletableFuture<Void> done;
         try {
-            long length = file.bytes().byteSize();
-            done = store.put(kind, file.fileId(), file.bytes()).thenRun(() -> progress.addOutput(length));
+            journal.begun(output);
+            done = store.put(output.kind(), output.fileId(), file.bytes()).thenRun(() -> {
+                journal.stored(output.fileId());
+                progress.addOutput(output.byteSize());
+            });
         } catch (RuntimeException e) {
             done = CompletableFuture.failedFuture(e);
         }
         underWay.add(new Upload(done, of));
         files++;
-        bytes += file.bytes().byteSize();
+        bytes += output.byteSize();
         while (underWay.size() > MOST_AT_A_TIME) {
             awaitFirst();
         }
+        return output;
     }
 
     /** Waits for all. */

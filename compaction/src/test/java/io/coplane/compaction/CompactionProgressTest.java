@@ -21,9 +21,8 @@ final class CompactionProgressTest {
                 .findFirst()
                 .orElseThrow();
         var store = new MemoryStore();
-        List<String> inputs = golden.files(".sst").stream()
-                .filter(f -> f.startsWith("in/"))
-                .toList();
+        List<String> inputs =
+                golden.files(".sst").stream().filter(f -> f.startsWith("in/")).toList();
         long inputBytes = 0;
         for (String file : inputs) {
             byte[] bytes = golden.bytes(file);
@@ -41,7 +40,8 @@ final class CompactionProgressTest {
                             count -> new long[count],
                             guard,
                             () -> false,
-                            progress);
+                            progress,
+                            JobJournal.off());
         }
 
         assertThat(progress.inputBytes()).isEqualTo(inputBytes);

@@ -19,6 +19,7 @@ class MemoryStore implements ObjectStore {
 
     final Map<Name, byte[]> objects = new ConcurrentHashMap<>();
     final AtomicLong bytesRead = new AtomicLong();
+    final AtomicLong puts = new AtomicLong();
 
     @Override
     public CompletableFuture<MemorySegment> read(FileKind kind, long fileId, long start, long end, NativeArena arena) {
@@ -49,6 +50,7 @@ class MemoryStore implements ObjectStore {
 
     @Override
     public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+        puts.incrementAndGet();
         objects.put(new Name(kind, fileId), bytes.toArray(Layouts.BYTE));
         return CompletableFuture.completedFuture(null);
     }

@@ -53,12 +53,14 @@ final class ModelRun {
     private final ShardKey key;
     private final CompactionConfig config;
     private final boolean blobs;
+    private final Interruptions interruptions; // null: none
     private String low = "";
     private String high = END;
     private long safeTs = 100;
     private long nextId = 1000;
 
-    private ModelRun(long seed) {
+    private ModelRun(long seed, Interruptions interruptions) {
+        this.interruptions = interruptions;
         random = new SplittableRandom(seed);
         history = new ModelHistory(random);
         byte[] text = new byte[64];
@@ -69,7 +71,12 @@ final class ModelRun {
     }
 
     static void run(long seed) {
-        var run = new ModelRun(seed);
+        run(seed, null);
+    }
+
+    /** As the other one; each job is interrupted at random and goes on by its journal. */
+    static void run(long seed, Interruptions interruptions) {
+        var run = new ModelRun(seed, interruptions);
         int count = run.random.nextInt(3, 12);
         for (int i = 0; i < count; i++) {
             run.step();
@@ -101,8 +108,8 @@ final class ModelRun {
                 safeTs,
                 key == null ? new byte[0] : key.export(MASTER_KEY),
                 random.nextInt(200_000));
-        CompactionResult result = null;
-        switch (random.nextInt(6)) {
+        CompactionResult result = interruptions == null ? null : interrupted(request);
+        switch (result == null ? random.nextInt(6) : 2) {
             case 0 -> {
                 try (var faulty = new FaultyStore(store, random.split(), random.nextInt(5, 200))) {
                     result = attempt(
@@ -123,6 +130,29 @@ final class ModelRun {
         assertThat(result.changeSet().getShardVer()).isEqualTo(3);
         shard.apply(result.changeSet());
         new ModelReads(store, shard, history, key, MASTER_KEY).check(low, high, safeTs, random);
+    }
+
+    /** The result of a job that goes on by its journal until it is through; the same as of one that nothing interrupts. */
+    private CompactionResult interrupted(CompactionRequest request) {
+        var undisturbed = new MemoryStore();
+        undisturbed.objects.putAll(store.objects);
+        long idsBefore = nextId;
+        CompactionResult expected = attempt(request, undisturbed, limiter, Set.of());
+        long idsAfter = nextId;
+        nextId = idsBefore;
+
+        CompactionResult result =
+                interruptions.run(request, config, MASTER_KEY, store, limiter, random.split(), this::ids);
+
+        nextId = idsAfter;
+        assertThat(result.changeSet()).isEqualTo(expected.changeSet());
+        assertThat(result.inputEntries()).isEqualTo(expected.inputEntries());
+        assertThat(result.outputEntries()).isEqualTo(expected.outputEntries());
+        assertThat(result.outputFiles()).isEqualTo(expected.outputFiles());
+        assertThat(result.outputBytes()).isEqualTo(expected.outputBytes());
+        assertThat(store.objects.keySet()).isEqualTo(undisturbed.objects.keySet());
+        store.objects.forEach((name, bytes) -> assertThat(bytes).isEqualTo(undisturbed.objects.get(name)));
+        return result;
     }
 
     /** @return null if it failed as it may; then nothing is held */
@@ -205,14 +235,14 @@ final class ModelRun {
     private TableOptions tableOptions() {
         return new TableOptions(
                 random.nextInt(0, 600),
-                random.nextInt(3) == 0 ? random.nextInt(50, 3000) : 1 << 24,
+                random.nextInt(3) == 0 || interruptions != null ? random.nextInt(50, 3000) : 1 << 24,
                 new int[] {random.nextInt(3), random.nextInt(3), random.nextInt(3)},
                 3,
                 false);
     }
 
     private BlobTableOptions blobOptions() {
-        return blobs && random.nextInt(4) > 0
+        return (blobs || interruptions != null) && random.nextInt(4) > 0
                 ? new BlobTableOptions(
                         random.nextInt(3), random.nextInt(0, 120), random.nextInt(10, 4000), 100, random.nextInt(500))
                 : null;

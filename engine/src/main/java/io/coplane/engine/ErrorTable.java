@@ -91,6 +91,7 @@ final class ErrorTable {
                     STORE_READ_ONLY,
                     PD_UNAVAILABLE,
                     PD_REFUSED,
+                    COMPACTION_RUNNING,
                     FILE_NOT_FOUND,
                     FILE_TRUNCATED,
                     FILE_CHECKSUM,
@@ -123,6 +124,7 @@ final class ErrorTable {
             case UNSUPPORTED -> incompatible();
             case MEMORY_LIMIT -> CompactAnswer.text(RETRY, OUTGROWN);
             case SHUTTING_DOWN -> CompactAnswer.text(RETRY, "worker is shutting down");
+            case COMPACTION_RUNNING -> CompactAnswer.text(RETRY, "the same compaction is running");
             case BAD_PROTOBUF,
                     BAD_KEY_RANGE,
                     BAD_MEM_DATA,

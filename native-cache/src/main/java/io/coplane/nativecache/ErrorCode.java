@@ -27,6 +27,7 @@ public enum ErrorCode {
     STORE_UNAVAILABLE(2004),
     SHUTTING_DOWN(2005),
     PD_UNAVAILABLE(2006),
+    COMPACTION_RUNNING(2007),
     // 3xxx bytes: alert, never retry
     FILE_NOT_FOUND(3001),
     FILE_TRUNCATED(3002),

@@ -58,7 +58,8 @@ public final class ObjectKeys {
         return Optional.empty();
     }
 
-    private static String path(FileKind kind, long fileId) {
+    /** Object key of a file below the prefix. */
+    public static String path(FileKind kind, long fileId) {
         return kind.folder() + HEX.toHexDigits((byte) fingerprint64(fileId)) + "/" + fileName(kind, fileId);
     }
 

@@ -352,6 +352,21 @@ public final class SstReader {
         return footer.indexOffset() - footer.tableStart();
     }
 
+    /** How many blocks of newest versions there are. */
+    public int blockCount() {
+        return blocks.index.count();
+    }
+
+    /** First inner key of a block of newest versions; a copy. No key is in two of them. */
+    public byte[] copyBlockKey(int block) {
+        return blocks.index.copyKey(block);
+    }
+
+    /** Bytes that a block of newest versions takes in the file. */
+    public long blockBytes(int block) {
+        return blocks.index.end(block) - blocks.index.start(block);
+    }
+
     SstFooter footer() {
         return footer;
     }

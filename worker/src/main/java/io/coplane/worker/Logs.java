@@ -82,5 +82,7 @@ public final class Logs extends ContextAwareBase implements Configurator {
         root.addAppender(appender);
         root.setLevel(level);
         context.getLogger("io.netty").setLevel(Level.WARN);
+        // asks for flags that only its byte buffers need
+        context.getLogger("net.openhft").setLevel(Level.ERROR);
     }
 }

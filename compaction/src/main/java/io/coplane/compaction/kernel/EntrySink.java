@@ -4,8 +4,13 @@ import io.coplane.sst.TableCursor;
 
 /** Where a compaction's entries go. */
 public interface EntrySink {
-    /** Another key comes, not the first one: the place to cut files. */
-    void beforeKey();
+    /**
+     * Another key comes, not the first one: the place to cut files.
+     *
+     * @param entry the key's newest entry
+     * @param seen  entries looked at before it
+     */
+    void beforeKey(TableCursor entry, long seen);
 
     /** An entry that stays. */
     void add(TableCursor entry);

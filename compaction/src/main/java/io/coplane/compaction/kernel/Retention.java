@@ -58,7 +58,7 @@ public final class Retention {
                     break;
                 }
                 if (seen > 0) {
-                    sink.beforeKey();
+                    sink.beforeKey(entry, seen);
                 }
                 skip = false;
                 if (entry.isAtBlockStart() && sink.takesBlock(entry) && staysWhole(merge, end, sink)) {
