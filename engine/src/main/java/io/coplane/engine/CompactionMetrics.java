@@ -17,6 +17,7 @@ final class CompactionMetrics {
     private final Counter exceeded;
     private final Counter notBuilt;
     private final Counter outputBytes;
+    private final Counter continued;
 
     /** @param vectorIndexes permits of compactions of vector indexes */
     CompactionMetrics(PrometheusRegistry registry, AsyncSemaphore vectorIndexes) {
@@ -54,6 +55,15 @@ final class CompactionMetrics {
                 .help("Bytes of the files that compactions wrote: blocks copied as they were stored, and all else.")
                 .labelNames("way")
                 .register(registry);
+        continued = Counter.builder()
+                .name("coplane_compact_continued_counter")
+                .help("Compactions that did not begin anew: joined one in work, resumed, or answered from the journal.")
+                .labelNames("how")
+                .register(registry);
+    }
+
+    void continued(String how) {
+        continued.labelValues(how).inc();
     }
 
     void started() {

@@ -1,11 +1,13 @@
 package io.coplane.engine;
 
 import io.coplane.compaction.CompactionConfig;
+import io.coplane.compaction.CompactionJournals;
 import io.coplane.compaction.FileIdAllocator;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.Require;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * How a data plane compacts.
@@ -15,9 +17,15 @@ import java.util.Objects;
  * @param windowBytes most bytes taken from the memory limiter for one compaction; 0: twice its input, whatever that is
  * @param ids         asked when a request's own ids are used up
  * @param vectorIndexPermits compactions of vector indexes in work or waiting for a thread at one time; at least 2. More are refused (worker.md 12)
+ * @param journals    where compactions note how far they are; borrowed. Empty: they begin anew after a crash
  */
 public record CompactionSettings(
-        CompactionConfig config, int threads, long windowBytes, FileIdAllocator ids, int vectorIndexPermits) {
+        CompactionConfig config,
+        int threads,
+        long windowBytes,
+        FileIdAllocator ids,
+        int vectorIndexPermits,
+        Optional<CompactionJournals> journals) {
     /** Default of permits a core for vector indexes; the reference's is not known (worker.md 24). */
     private static final double VECTOR_INDEX_FACTOR = 1;
 
@@ -28,6 +36,7 @@ public record CompactionSettings(
         Require.range("windowBytes", windowBytes, 0, Long.MAX_VALUE);
         Objects.requireNonNull(ids);
         Require.range("vectorIndexPermits", vectorIndexPermits, 2, Integer.MAX_VALUE);
+        Objects.requireNonNull(journals);
     }
 
     /** The reference's defaults; without a source of ids beyond those of the requests. */
@@ -37,11 +46,21 @@ public record CompactionSettings(
                     ErrorCode.STORE_UNAVAILABLE, "no placement driver gives file ids: wanted=" + count);
         };
         return new CompactionSettings(
-                CompactionConfig.DEFAULT, threads, 0, none, DataPlaneConfig.permits(threads, VECTOR_INDEX_FACTOR));
+                CompactionConfig.DEFAULT,
+                threads,
+                0,
+                none,
+                DataPlaneConfig.permits(threads, VECTOR_INDEX_FACTOR),
+                Optional.empty());
     }
 
     /** The same with another source of ids. */
     public CompactionSettings withIds(FileIdAllocator source) {
-        return new CompactionSettings(config, threads, windowBytes, source, vectorIndexPermits);
+        return new CompactionSettings(config, threads, windowBytes, source, vectorIndexPermits, journals);
+    }
+
+    /** The same with journals. */
+    public CompactionSettings withJournals(CompactionJournals folder) {
+        return new CompactionSettings(config, threads, windowBytes, ids, vectorIndexPermits, Optional.of(folder));
     }
 }

@@ -1,11 +1,13 @@
 package io.coplane.engine;
 
 import io.coplane.compaction.Admission;
+import io.coplane.compaction.CompactionJournals;
 import io.coplane.compaction.CompactionProgress;
 import io.coplane.compaction.CompactionRequest;
 import io.coplane.compaction.CompactionResult;
 import io.coplane.compaction.CompactionType;
 import io.coplane.compaction.Compactor;
+import io.coplane.compaction.JobJournal;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -17,6 +19,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,7 +31,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The compactions of a data plane: parse, version and variant, memory, work (compaction.md 1.2). What refuses a request does so at once; only work
- * waits for a thread. A compaction runs to its end though its client is gone (compaction.md 7). Owns its threads until closed. Thread-safe.
+ * waits for a thread. A compaction runs to its end though its client is gone (compaction.md 7); a request that is in work already waits for the
+ * answer of the one before. Owns its threads until closed. Thread-safe.
  */
 final class Compactions implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Compactions.class);
@@ -43,6 +47,10 @@ final class Compactions implements AutoCloseable {
     private final CompactionMetrics metrics;
     private final ExecutorService threads;
     private final AsyncSemaphore vectorIndexes;
+
+    /** Answers to come, by the identity of the request. */
+    private final ConcurrentHashMap<String, CompletableFuture<CompactAnswer>> inWork = new ConcurrentHashMap<>();
+
     private volatile boolean stopping;
 
     Compactions(
@@ -70,7 +78,7 @@ final class Compactions implements AutoCloseable {
      * @param startNanos  when the request began to arrive
      * @param parser      runs what comes before the work; never I/O threads
      * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops
-     * @param progress    written to while it runs
+     * @param progress    written to while it runs; not if the same request is in work already
      * @return the answer; never fails
      */
     CompletableFuture<CompactAnswer> compact(
@@ -83,8 +91,8 @@ final class Compactions implements AutoCloseable {
         metrics.started();
         CompletableFuture<CompactAnswer> answer;
         try {
-            answer = CompletableFuture.supplyAsync(() -> admit(body, bodyRead), parser)
-                    .thenCompose(admitted -> run(admitted, isCancelled, progress));
+            answer = CompletableFuture.supplyAsync(() -> begin(body, bodyRead, parser, isCancelled, progress), parser)
+                    .thenCompose(begun -> begun);
         } catch (RejectedExecutionException e) {
             answer = CompletableFuture.failedFuture(
                     new CoplaneException(ErrorCode.SHUTTING_DOWN, "data plane is closed", e));
@@ -108,37 +116,71 @@ final class Compactions implements AutoCloseable {
         });
     }
 
-    /** A request that may run, with the memory it was admitted with, and a vector index permit where it needs one; or, without a guard, what is answered instead. */
-    private record Admitted(CompactionRequest request, MemoryGuard guard, CompactAnswer refusal) {}
+    /** A request that may run, with the memory it was admitted with, and a vector index permit where it needs one. @param identity empty: it writes no files */
+    private record Admitted(CompactionRequest request, String identity, MemoryGuard guard) {}
 
-    private Admitted admit(MemorySegment body, Runnable bodyRead) {
+    private CompletableFuture<CompactAnswer> begin(
+            MemorySegment body,
+            Runnable bodyRead,
+            Executor aside,
+            BooleanSupplier isCancelled,
+            CompactionProgress progress) {
         CompactionRequest request = parse(body);
+        String identity = Compactor.writesFiles(request.type()) ? CompactionJournals.identity(body) : "";
         bodyRead.run();
         switch (Admission.of(request)) {
             case NEWER_VERSION -> {
-                return new Admitted(request, null, ErrorTable.incompatible());
+                return CompletableFuture.completedFuture(ErrorTable.incompatible());
             }
             case NOT_BUILT -> {
                 metrics.notBuilt(request.type().variant());
-                return new Admitted(request, null, ErrorTable.incompatible());
+                return CompletableFuture.completedFuture(ErrorTable.incompatible());
             }
             case EXECUTE -> {
                 // goes on
             }
         }
+        if (isVectorIndex(request) && !vectorIndexes.tryAcquire()) { // never waits (worker.md 12)
+            return CompletableFuture.completedFuture(ErrorTable.vectorIndexThrottled());
+        }
+        if (identity.isEmpty()) {
+            return run(new Admitted(request, "", admit(request)), aside, isCancelled, progress);
+        }
+        var answer = new CompletableFuture<CompactAnswer>();
+        CompletableFuture<CompactAnswer> running = inWork.putIfAbsent(identity, answer);
+        if (running != null) {
+            // a store that lost its connection asks again: one compaction answers both
+            metrics.continued("joined");
+            LOG.info("compaction is in work already: shard={} request={}", shard(request), identity);
+            return running;
+        }
+        CompletableFuture<CompactAnswer> work;
+        try {
+            work = run(new Admitted(request, identity, admit(request)), aside, isCancelled, progress);
+        } catch (RuntimeException e) {
+            work = CompletableFuture.failedFuture(e);
+        }
+        var _ = work.whenComplete((done, failure) -> {
+            inWork.remove(identity, answer);
+            if (failure == null) {
+                answer.complete(done);
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
+    }
+
+    private MemoryGuard admit(CompactionRequest request) {
         if (request.inputBytes() == 0) {
             LOG.warn(
-                    "compaction of unknown input size: shard={}:{} variant={}",
-                    Long.toUnsignedString(request.shardId()),
-                    Long.toUnsignedString(request.shardVersion()),
+                    "compaction of unknown input size: shard={} variant={}",
+                    shard(request),
                     request.type().variant());
-        }
-        if (isVectorIndex(request) && !vectorIndexes.tryAcquire()) { // never waits (worker.md 12)
-            return new Admitted(request, null, ErrorTable.vectorIndexThrottled());
         }
         long bytes = Admission.admissionBytes(request.inputBytes(), settings.windowBytes(), memory.capBytes());
         try {
-            return new Admitted(request, memory.acquire(bytes < 0 ? Long.MAX_VALUE : bytes), null);
+            return memory.acquire(bytes < 0 ? Long.MAX_VALUE : bytes);
         } catch (MemoryLimitException e) {
             metrics.exceeded();
             releasePermit(request);
@@ -156,6 +198,10 @@ final class Compactions implements AutoCloseable {
         }
     }
 
+    private static String shard(CompactionRequest request) {
+        return Long.toUnsignedString(request.shardId()) + ":" + Long.toUnsignedString(request.shardVersion());
+    }
+
     private CompactionRequest parse(MemorySegment body) {
         try (MemoryGuard _ = memory.acquire(PARSED_BYTES_A_BYTE * body.byteSize())) {
             return CompactionRequest.parse(body.toArray(ValueLayout.JAVA_BYTE));
@@ -163,12 +209,9 @@ final class Compactions implements AutoCloseable {
     }
 
     private CompletableFuture<CompactAnswer> run(
-            Admitted admitted, BooleanSupplier isCancelled, CompactionProgress progress) {
-        if (admitted.guard() == null) {
-            return CompletableFuture.completedFuture(admitted.refusal());
-        }
+            Admitted admitted, Executor aside, BooleanSupplier isCancelled, CompactionProgress progress) {
         try {
-            return CompletableFuture.supplyAsync(() -> work(admitted, isCancelled, progress), threads)
+            return CompletableFuture.supplyAsync(() -> work(admitted, aside, isCancelled, progress), threads)
                     .whenComplete((answer, failure) -> releasePermit(admitted.request()));
         } catch (RejectedExecutionException e) {
             admitted.guard().close();
@@ -177,17 +220,21 @@ final class Compactions implements AutoCloseable {
         }
     }
 
-    private CompactAnswer work(Admitted admitted, BooleanSupplier isCancelled, CompactionProgress progress) {
+    private CompactAnswer work(
+            Admitted admitted, Executor aside, BooleanSupplier isCancelled, CompactionProgress progress) {
         CompactionRequest request = admitted.request();
         long start = clock.nanoTime();
-        try (MemoryGuard guard = admitted.guard()) {
+        try (MemoryGuard guard = admitted.guard();
+                JobJournal journal = journal(admitted)) {
             CompactionResult result = compactor.compact(
-                    request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress);
+                    request, settings.ids(), guard, () -> stopping || isCancelled.getAsBoolean(), progress, journal);
+            if (result.resumedFiles() > 0) {
+                metrics.continued(result.resumedFiles() == result.outputFiles() ? "answered" : "resumed");
+            }
             metrics.wrote(result.outputBytes(), result.copiedBytes());
             LOG.info(
-                    "compaction shard={}:{} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} copiedBytes={} micros={}",
-                    Long.toUnsignedString(request.shardId()),
-                    Long.toUnsignedString(request.shardVersion()),
+                    "compaction shard={} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} copiedBytes={} resumedFiles={} micros={}",
+                    shard(request),
                     request.type().variant(),
                     Long.toUnsignedString(request.inputBytes()),
                     result.inputEntries(),
@@ -195,17 +242,35 @@ final class Compactions implements AutoCloseable {
                     result.outputFiles(),
                     result.outputBytes(),
                     result.copiedBytes(),
+                    result.resumedFiles(),
                     (clock.nanoTime() - start) / 1000);
-            return new CompactAnswer(ErrorTable.OK, result.changeSet().toByteArray());
+            return new CompactAnswer(
+                    ErrorTable.OK, result.changeSet().toByteArray(), () -> delivered(admitted.identity(), aside));
         } catch (CoplaneException e) {
             LOG.warn(
-                    "compaction failed: shard={}:{} variant={} code={} cause={}",
-                    Long.toUnsignedString(request.shardId()),
-                    Long.toUnsignedString(request.shardVersion()),
+                    "compaction failed: shard={} variant={} code={} cause={}",
+                    shard(request),
                     request.type().variant(),
                     e.code(),
                     e.getMessage());
             throw e;
+        }
+    }
+
+    private JobJournal journal(Admitted admitted) {
+        return settings.journals().isEmpty() || admitted.identity().isEmpty()
+                ? JobJournal.off()
+                : settings.journals().get().begin(admitted.identity());
+    }
+
+    /** Who sent an answer is an I/O thread: the file is written elsewhere. */
+    private void delivered(String identity, Executor aside) {
+        if (settings.journals().isPresent() && !identity.isEmpty()) {
+            try {
+                aside.execute(() -> settings.journals().get().delivered(identity));
+            } catch (RejectedExecutionException e) {
+                LOG.debug("closed before an answer was noted as delivered: request={}", identity, e);
+            }
         }
     }
 

@@ -24,6 +24,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -67,7 +68,8 @@ final class CompactionsTest {
                 threads,
                 windowBytes,
                 CompactionSettings.defaults(1).ids(),
-                2);
+                2,
+                Optional.empty());
         plane = DataPlane.open(DataPlaneConfig.defaults(2, capBytes), settings, store, Clock.system(), registry);
         return plane;
     }
