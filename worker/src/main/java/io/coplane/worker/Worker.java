@@ -1,5 +1,6 @@
 package io.coplane.worker;
 
+import io.coplane.compaction.CompactionJournals;
 import io.coplane.engine.CompactionSettings;
 import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
@@ -27,6 +28,7 @@ import io.coplane.worker.pd.PdFileIds;
 import io.coplane.worker.tls.Tls;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -122,7 +124,8 @@ public final class Worker implements AutoCloseable {
         GrpcChannels channels = new GrpcChannels(tls.map(context -> context::grpcClient), own.maxGrpcMessageBytes());
         owned.push(channels);
         Optional<PdClient> pd = pd(config, channels);
-        CompactionSettings compaction = config.compaction(planeConfig, machine);
+        CompactionSettings compaction =
+                journaled(config.compaction(planeConfig, machine), own.compactJournalDir(), clock);
         FilePeers peers = new FilePeers(tls.map(Tls::httpClient), clock);
         owned.push(peers);
         long ttlMillis = config.copRemoteDfsCacheTtl().toMillis();
@@ -162,6 +165,16 @@ public final class Worker implements AutoCloseable {
                 planeConfig.workerThreads(),
                 planeConfig.memoryCapBytes(),
                 open.name());
+    }
+
+    /** With journals where a folder is configured. */
+    private CompactionSettings journaled(CompactionSettings compaction, String folder, Clock clock) {
+        if (folder.isEmpty()) {
+            return compaction;
+        }
+        var journals = CompactionJournals.open(Path.of(folder), clock, CompactionJournals.Limits.DEFAULT);
+        owned.push(journals);
+        return compaction.withJournals(journals);
     }
 
     /** PD, or nothing for a worker that stands alone. */

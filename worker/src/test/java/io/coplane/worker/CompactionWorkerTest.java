@@ -11,7 +11,9 @@ import io.coplane.testing.TestData;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -23,6 +25,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -131,6 +135,85 @@ final class CompactionWorkerTest {
     }
 
     @Test
+    void aLostReplyIsAnsweredAgainByTheNextWorkerWithoutAPut() throws Exception {
+        GoldenCase golden = jobs().findFirst().orElseThrow();
+        fill(golden);
+        String journals = "compact-journal-dir = \"" + folder.resolve("journals") + "\"\n";
+        URI first = worker("[coplane]\n" + journals + "[dfs]\n", true);
+        lose(first, golden.bytes("request.json"));
+        awaitSuccess(first);
+        workers.getLast().close();
+        Map<String, Object> written = objects();
+
+        var client = new CompactionClient(http, false, List.of(worker("[coplane]\n" + journals + "[dfs]\n", true)));
+        CompactionClient.Outcome outcome = client.compact(golden.bytes("request.json"));
+
+        assertThat(outcome.statuses()).containsExactly(200);
+        assertThat(objects()).isEqualTo(written);
+        assertThat(outcome.changeSet())
+                .isEqualTo(client.compact(golden.bytes("request.json")).changeSet());
+        assertThat(objects()).isEqualTo(written);
+    }
+
+    @Test
+    void theSameRequestAtTheSameTimeIsOneCompaction() throws Exception {
+        GoldenCase golden = jobs().findFirst().orElseThrow();
+        fill(golden);
+        URI worker = worker("");
+        var requests = new ArrayList<CompletableFuture<HttpResponse<byte[]>>>();
+        for (int i = 0; i < 8; i++) {
+            requests.add(http.sendAsync(
+                    HttpRequest.newBuilder(worker)
+                            .POST(HttpRequest.BodyPublishers.ofByteArray(golden.bytes("request.json")))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofByteArray()));
+        }
+
+        byte[] first = requests.getFirst().join().body();
+
+        assertThat(requests).allSatisfy(request -> {
+            assertThat(request.join().statusCode()).isEqualTo(200);
+            assertThat(request.join().body()).isEqualTo(first);
+        });
+    }
+
+    /** Sends a request and goes before the answer comes. */
+    private static void lose(URI worker, byte[] body) throws IOException {
+        try (var socket = new Socket(worker.getHost(), worker.getPort())) {
+            socket.getOutputStream()
+                    .write(("POST /compact HTTP/1.1\r\nhost: x\r\ncontent-length: " + body.length + "\r\n\r\n")
+                            .getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().write(body);
+            socket.getOutputStream().flush();
+        }
+    }
+
+    /** Waits for the answer that nobody gets. */
+    private void awaitSuccess(URI worker) throws IOException, InterruptedException {
+        HttpRequest metrics = HttpRequest.newBuilder(worker.resolve("/metrics")).build();
+        while (!http.send(metrics, HttpResponse.BodyHandlers.ofString())
+                .body()
+                .contains("tikv_worker_remote_compact_request_duration_seconds_count 1")) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Objects with their inodes: one that is put again gets another. */
+    private Map<String, Object> objects() throws IOException {
+        var objects = new TreeMap<String, Object>();
+        try (Stream<Path> files = Files.walk(folder.resolve("default"))) {
+            for (Path file : files.filter(
+                            f -> f.toString().endsWith(".sst") || f.toString().endsWith(".blob"))
+                    .toList()) {
+                objects.put(file.getFileName().toString(), Files.getAttribute(file, "unix:ino"));
+            }
+        } catch (UncheckedIOException e) {
+            return objects(); // a temporary file went meanwhile
+        }
+        return objects;
+    }
+
+    @Test
     void answersHaveTheStatusesAndTextsOfTheContract() throws Exception {
         URI worker = worker("");
 
@@ -155,10 +238,16 @@ final class CompactionWorkerTest {
     }
 
     private URI worker(String toml) throws IOException {
+        return worker(toml, false);
+    }
+
+    /** @param isInDfs whether the text ends within table {@code dfs} */
+    private URI worker(String toml, boolean isInDfs) throws IOException {
+        String dfs = isInDfs ? "" : "dfs.";
         Path file = Files.writeString(
                 folder.resolve("worker-" + workers.size() + ".toml"),
-                "addr = \"127.0.0.1:0\"\ncop-addr = \"\"\n" + toml + "dfs.backend = \"local\"\ndfs.local-dir = \""
-                        + folder + "\"\n");
+                "addr = \"127.0.0.1:0\"\ncop-addr = \"\"\n" + toml + dfs + "backend = \"local\"\n" + dfs
+                        + "local-dir = \"" + folder + "\"\n");
         Worker worker =
                 Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), new Machine(64L << 30, 2));
         workers.add(worker);

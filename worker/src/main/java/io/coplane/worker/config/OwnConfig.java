@@ -20,6 +20,7 @@ import java.util.OptionalLong;
  * @param storeThreads threads that read the local directory; 1 .. 1,024
  * @param compactMemoryWindowBytes most memory admitted for one compaction; 0 = twice its input, as in the reference
  * @param isCompactCopyThrough whether compactions copy blocks that stay whole as they are stored
+ * @param compactJournalDir where compactions note how far they are; empty = nowhere
  * @param isGrpcPermitted requests over gRPC wait for the permits that those over HTTP take; the reference's take none
  * @param maxGrpcMessageBytes a larger gRPC message is refused; 64 KiB .. 2,147,479,552
  * @param slowLogThreshold requests that take longer are logged with their phases and counts; zero = none
@@ -41,6 +42,7 @@ public record OwnConfig(
         int storeThreads,
         long compactMemoryWindowBytes,
         boolean isCompactCopyThrough,
+        String compactJournalDir,
         boolean isGrpcPermitted,
         int maxGrpcMessageBytes,
         Duration slowLogThreshold,
@@ -71,7 +73,8 @@ public record OwnConfig(
         };
     }
 
-    static OwnConfig from(TomlTable table) {
+    /** @param dataDir root of local state; empty = none */
+    static OwnConfig from(TomlTable table, String dataDir) {
         long fixed = table.integer("fixed-clock-micros", Long.MIN_VALUE, 0, Long.MAX_VALUE / 1024);
         return new OwnConfig(
                 table.bytes("max-body-size", DEFAULT_BODY_BYTES, KIB, MOST_BODY_BYTES),
@@ -86,6 +89,7 @@ public record OwnConfig(
                 (int) table.integer("store-threads", 16, 1, 1024),
                 table.bytes("compact-memory-window", 0, 0, Long.MAX_VALUE / 4),
                 table.flag("compact-copy-through", true),
+                table.text("compact-journal-dir", dataDir.isEmpty() ? "" : dataDir + "/compact-journal"),
                 table.flag("grpc-permits", false),
                 (int) table.bytes("max-grpc-message-size", DEFAULT_GRPC_MESSAGE_BYTES, 64 * KIB, MOST_BODY_BYTES),
                 table.duration("slow-log-threshold", Duration.ofSeconds(1)),

@@ -89,7 +89,7 @@ public record WorkerConfig(
                 LimiterConfig.from(root.table("worker-limiter")),
                 TxnChunkConfig.from(root.table("txn-chunk-manager")),
                 blackList(root.table("black-list")),
-                OwnConfig.from(root.table("coplane")));
+                OwnConfig.from(root.table("coplane"), root.text("data-dir", "")));
     }
 
     /** What the data plane is built from on {@code machine}. */
@@ -121,7 +121,8 @@ public record WorkerConfig(
                 defaults.threads(),
                 own.compactMemoryWindowBytes(),
                 defaults.ids(),
-                DataPlaneConfig.permits(machine.cpuQuota(), own.vectorIndexFactor()));
+                DataPlaneConfig.permits(machine.cpuQuota(), own.vectorIndexFactor()),
+                defaults.journals());
     }
 
     private static ChecksumType checksumType(String name) {

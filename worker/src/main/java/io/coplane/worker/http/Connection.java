@@ -68,6 +68,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private static final int PIECE_BYTES = 256 << 10;
 
     private static final long NEVER = Long.MAX_VALUE;
+    private static final Runnable NOTHING = () -> {};
 
     private enum State {
         /** Waits for a request. */
@@ -95,6 +96,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private final Channel channel;
     private final Queue<Object> inbox = new ArrayDeque<>();
     private ChannelHandlerContext context;
+    private Runnable whenWritten = NOTHING; // told once the answer is in the socket
     private State state = State.HEAD;
     private boolean begun;
     private boolean pumping;
@@ -374,7 +376,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
                             : Answer.text(
                                     HttpResponseStatus.INTERNAL_SERVER_ERROR,
                                     bug(failure).text());
-                    onLoop(() -> finish("compact", "", RequestWork.NONE, answer, bodyBytes));
+                    onLoop(() -> {
+                        whenWritten = failure == null ? result.delivered() : NOTHING;
+                        finish("compact", "", RequestWork.NONE, answer, bodyBytes);
+                    });
                     return null;
                 })
                 .exceptionally(e -> {
@@ -485,6 +490,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void written(boolean last) {
+        whenWritten.run();
+        whenWritten = NOTHING;
         if (state == State.CLOSED) {
             return;
         }

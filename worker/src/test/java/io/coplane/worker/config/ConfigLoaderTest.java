@@ -129,6 +129,7 @@ final class ConfigLoaderTest {
                         5,
                         0,
                         false,
+                        "d/compact-journal",
                         true,
                         1 << 20,
                         Duration.ofSeconds(5),
