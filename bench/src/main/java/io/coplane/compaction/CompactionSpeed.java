@@ -90,7 +90,8 @@ public final class CompactionSpeed {
 
     /** Those that are named, or all if none is. */
     private static <E extends Enum<E>> List<E> picked(E[] all, List<String> names) {
-        List<E> named = Arrays.stream(all).filter(one -> names.contains(one.name())).toList();
+        List<E> named =
+                Arrays.stream(all).filter(one -> names.contains(one.name())).toList();
         return named.isEmpty() ? List.of(all) : named;
     }
 
@@ -111,9 +112,8 @@ public final class CompactionSpeed {
         double speed = time.megabytesPerSecond(rawBytes * jobs);
         double theirs = rocks.megabytesPerSecond(rawBytes * jobs);
         boolean isReferences = input == MergeInput.INTERLEAVED && jobs == 1;
-        double ofReference = reference.get(compression.name())
-                / REFERENCE_CALIBRATOR_MILLIS
-                / (time.cpuMillis() / calibrator);
+        double ofReference =
+                reference.get(compression.name()) / REFERENCE_CALIBRATOR_MILLIS / (time.cpuMillis() / calibrator);
         out.println(String.format(
                 Locale.ROOT,
                 "%s\t%s\t%d\t%.1f\t%.1f\t%.0f\t%.1f\t%.0f\t%.2f\t%s\t%.3f\t%.2f\t%.1f\t%.1f",
@@ -179,8 +179,7 @@ public final class CompactionSpeed {
         }
     }
 
-    private static Time rocks(MergeInput input, CompressionType compression, int jobs)
-            throws Exception {
+    private static Time rocks(MergeInput input, CompressionType compression, int jobs) throws Exception {
         try (var rocks = new RocksMerge(input, compression)) {
             Time time = Time.NONE;
             for (int run = 0; run < 1 + RUNS; run++) {

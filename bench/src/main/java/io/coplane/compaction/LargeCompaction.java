@@ -49,7 +49,8 @@ final class LargeCompaction {
         try {
             long free = Files.getFileStore(folder).getUsableSpace();
             if (free < 3 * inputBytes) {
-                throw new IOException("not enough room: folder=" + folder + " bytes=" + free + " wanted=" + 3 * inputBytes);
+                throw new IOException(
+                        "not enough room: folder=" + folder + " bytes=" + free + " wanted=" + 3 * inputBytes);
             }
             try (var store = new DirectoryStore(folder, "", STORE_THREADS)) {
                 compact(store, inputBytes, windowBytes, out);
@@ -132,8 +133,7 @@ final class LargeCompaction {
             for (long i = 0; i < rows; i++) {
                 key.putLong(KEY_BYTES - Long.BYTES, first + i * step);
                 random.nextBytes(value);
-                builder.add(
-                        key.array(), 0, KEY_BYTES, version, 0, userMeta, 0, userMeta.length, value, 0, VALUE_BYTES);
+                builder.add(key.array(), 0, KEY_BYTES, version, 0, userMeta, 0, userMeta.length, value, 0, VALUE_BYTES);
             }
             var file = builder.finish();
             store.put(FileKind.SST, id, file.bytes()).join();

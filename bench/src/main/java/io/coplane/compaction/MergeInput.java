@@ -54,9 +54,7 @@ enum MergeInput {
         boolean upper = file >= LOWER_FILES;
         int rows = upper ? UPPER_ROWS / UPPER_FILES : ROWS_A_FILE;
         int step = upper ? upperStep : 1;
-        long first = upper
-                ? firstUpper + (long) (file - LOWER_FILES) * rows * step
-                : (long) file * ROWS_A_FILE;
+        long first = upper ? firstUpper + (long) (file - LOWER_FILES) * rows * step : (long) file * ROWS_A_FILE;
         long version = upper ? UPPER_VERSION : SstData.VERSION;
         byte[] userMeta = SstData.userMeta(version);
         for (int i = 0; i < rows; i++) {

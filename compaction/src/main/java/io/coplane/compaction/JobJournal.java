@@ -64,6 +64,7 @@ public final class JobJournal implements AutoCloseable {
                     state.done.outputEntries(),
                     state.outputs.size(),
                     bytes(state.outputs),
+                    0,
                     state.done.inputEntries(),
                     state.outputs.size());
         } catch (InvalidProtocolBufferException e) {

@@ -101,7 +101,8 @@ final class CompactionGoldenTest {
                 Integer.parseInt(meta.getOrDefault("worker.compression_lvl", "3")));
         var limiter = new MemoryLimiter(1L << 30);
         ChangeSet result;
-        try (MemoryGuard guard = limiter.acquire(Admission.admissionBytes(request.inputBytes(), 0, limiter.capBytes()))) {
+        try (MemoryGuard guard =
+                limiter.acquire(Admission.admissionBytes(request.inputBytes(), 0, limiter.capBytes()))) {
             result = new Compactor(config, store, masterKey)
                     .compact(request, CompactionGoldenTest::ids, guard, () -> false)
                     .changeSet();

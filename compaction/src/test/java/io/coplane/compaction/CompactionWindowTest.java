@@ -161,16 +161,15 @@ class CompactionWindowTest {
     /** A number that stands for all entries in their order. */
     private static long contents(MemoryStore store, CompactionResult result) {
         var creates = result.changeSet().getCompaction().getTableCreatesList().stream()
-                .sorted(Comparator.comparing(
-                        create -> create.getSmallest().toByteArray(), Arrays::compareUnsigned))
+                .sorted(Comparator.comparing(create -> create.getSmallest().toByteArray(), Arrays::compareUnsigned))
                 .mapToLong(TableCreate::getID)
                 .toArray();
         long contents = 1;
         MemoryGuard guard = MemoryGuard.unlimited();
         for (long id : creates) {
             try (var arena = new NativeArena(guard)) {
-                MemorySegment bytes =
-                        store.read(FileKind.SST, id, 0, ObjectStore.TO_END, arena).join();
+                MemorySegment bytes = store.read(FileKind.SST, id, 0, ObjectStore.TO_END, arena)
+                        .join();
                 TableCursor cursor = SstReader.open(bytes, id, 2, null).cursor(false, arena);
                 for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
                     contents = 31 * contents + Arrays.hashCode(cursor.copyKey());

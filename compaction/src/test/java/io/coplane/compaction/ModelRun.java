@@ -66,7 +66,8 @@ final class ModelRun {
         byte[] text = new byte[64];
         Arrays.fill(text, (byte) seed);
         key = random.nextInt(3) == 0 ? ShardKey.plain(text, random.nextInt(3)) : null;
-        config = new CompactionConfig(ChecksumType.values()[random.nextInt(3)], random.nextInt(1, 4), random.nextBoolean());
+        config = new CompactionConfig(
+                ChecksumType.values()[random.nextInt(3)], random.nextInt(1, 4), random.nextBoolean());
         blobs = random.nextBoolean();
     }
 
@@ -158,9 +159,8 @@ final class ModelRun {
     /** @return null if it failed as it may; then nothing is held */
     private CompactionResult attempt(
             CompactionRequest request, ObjectStore over, MemoryLimiter within, Set<ErrorCode> mayFail) {
-        try (MemoryGuard guard =
-                within.acquire(Math.min(
-                        within.capBytes(), Admission.admissionBytes(request.inputBytes(), 0, within.capBytes())))) {
+        try (MemoryGuard guard = within.acquire(
+                Math.min(within.capBytes(), Admission.admissionBytes(request.inputBytes(), 0, within.capBytes())))) {
             try {
                 return new Compactor(config, over, MASTER_KEY).compact(request, this::ids, guard, () -> false);
             } catch (CoplaneException e) {

@@ -39,7 +39,8 @@ final class BlockCompressor implements AutoCloseable {
                 }
                 int most = LZ4.maxCompressedLength(count);
                 to.reserve(most);
-                to.length += LZ4.compress(from.buffer().clear(), 0, count, to.buffer().clear(), to.length, most);
+                to.length += LZ4.compress(
+                        from.buffer().clear(), 0, count, to.buffer().clear(), to.length, most);
             }
             case ZSTD -> {
                 int most = (int) Math.min(Integer.MAX_VALUE, Zstd.compressBound(count));

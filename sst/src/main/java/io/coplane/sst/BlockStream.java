@@ -32,12 +32,7 @@ final class BlockStream {
      * @param relief     frees memory for a piece that is needed, and says whether it did
      */
     BlockStream(
-            FileParts parts,
-            BlockIndex index,
-            String file,
-            int pieceBytes,
-            MemoryGuard guard,
-            BooleanSupplier relief) {
+            FileParts parts, BlockIndex index, String file, int pieceBytes, MemoryGuard guard, BooleanSupplier relief) {
         this.parts = parts;
         this.index = index;
         this.file = file;

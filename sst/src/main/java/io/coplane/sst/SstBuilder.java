@@ -181,8 +181,7 @@ public final class SstBuilder implements AutoCloseable {
         int userMetaLength = from.userMetaLength();
         int valueLength = from.valueLength();
         BlockWriter to = place(from.keyBytes(), 0, from.keyLength(), from.version(), userMetaLength);
-        to.begin(
-                from.keyBytes(), 0, from.keyLength(), from.version(), from.meta(), userMetaLength, valueLength);
+        to.begin(from.keyBytes(), 0, from.keyLength(), from.version(), from.meta(), userMetaLength, valueLength);
         // in a block the value follows the user meta
         to.payload().put(from.valueSegment(), from.userMetaOffset(), userMetaLength + valueLength);
         int valueAt = to.payload().length - valueLength;
@@ -243,8 +242,7 @@ public final class SstBuilder implements AutoCloseable {
             from.moveInBlock(i);
             byte[] key = from.keyBytes();
             int length = from.keyLength();
-            boolean fits =
-                    length > 0 && length <= Formats.MAX_KEY_BYTES && !Bytes.hasKeyspace(key, 0, length);
+            boolean fits = length > 0 && length <= Formats.MAX_KEY_BYTES && !Bytes.hasKeyspace(key, 0, length);
             if (!fits || keys > 0 && main.compareToLast(key, 0, length) <= 0) {
                 throw new CoplaneException(
                         ErrorCode.FILE_FORMAT,

@@ -30,8 +30,7 @@ public final class StreamedFiles {
      * @param pieceBytes bytes read at a time, if blocks aren't larger; of each table two pieces of main and two of old blocks may be held
      * @param relief     asked when a piece that is needed gets no memory, on the reader's thread: frees some, and says whether it did
      */
-    public StreamedFiles(
-            NativeArena arena, MemoryGuard guard, ShardKey key, int pieceBytes, BooleanSupplier relief) {
+    public StreamedFiles(NativeArena arena, MemoryGuard guard, ShardKey key, int pieceBytes, BooleanSupplier relief) {
         this.arena = arena;
         this.guard = guard;
         this.key = key;
@@ -125,7 +124,13 @@ public final class StreamedFiles {
             long tableBytes,
             long fileId) {
         return SstReader.openStreamed(
-                footer, indexes, properties, tableBytes, fileId, key, table -> table.streamed(file, pieceBytes, guard, relief));
+                footer,
+                indexes,
+                properties,
+                tableBytes,
+                fileId,
+                key,
+                table -> table.streamed(file, pieceBytes, guard, relief));
     }
 
     private CompletableFuture<MemorySegment> read(FileParts file, long start, long end, String name) {

@@ -74,7 +74,10 @@ class ScanAllocationTest {
     void aFileAllocatesNothingForAnEntryAndAtMost256BytesABlock(CompressionType compression) {
         int blocks;
         try (var arena = new NativeArena(guard)) {
-            blocks = SstReader.open(build(compression, arena), 1, 1, null).blocks().index.count();
+            blocks = SstReader.open(build(compression, arena), 1, 1, null)
+                    .blocks()
+                    .index
+                    .count();
         }
         try (var builder = new SstBuilder(options(compression), 1, false, guard)) {
             assertThat(leastAllocated(() -> {

@@ -138,6 +138,11 @@ public final class ConfigKeys {
                 SIZE,
                 "0",
                 "most memory admitted for one compaction; 0 = twice its input");
+        ours(
+                "coplane.compact-journal-dir",
+                TEXT,
+                "",
+                "journals of compactions, of this worker alone; default compact-journal below data-dir; empty = off");
         ours("coplane.compact-copy-through", FLAG, "true", "blocks that stay whole are copied as they are stored");
         ours(
                 "coplane.slow-log-threshold",

@@ -38,7 +38,8 @@ final class ConfigKeysTest {
         assertThat(defaults.settings())
                 .filteredOn(setting -> setting.source().equals("default"))
                 .extracting(setting -> setting.key().name())
-                .containsExactly("cop-block-cache-size", "coplane.fixed-clock-micros"); // of the machine; none
+                // of the machine; below data-dir; none
+                .containsExactly("cop-block-cache-size", "coplane.compact-journal-dir", "coplane.fixed-clock-micros");
     }
 
     /** What is shown as a default is what the code takes where a key is missing: another value changes the configuration. */
