@@ -105,7 +105,7 @@ final class CompactCommandTest {
         assertThat(status).isZero();
         assertThat(out.toString())
                 .contains("variant=L1Plus", "inputBytes=" + bytes, "L1 write: files=2", "L2 write: files=2")
-                .contains("copied without decoding: at most ", "admitted=9348", "given=40 neededAtMostAbout=1");
+                .contains("copied without decoding: at most ", "admitted=67108864", "given=40 neededAtMostAbout=1");
         assertThat(objects()).isEqualTo(before);
     }
 
