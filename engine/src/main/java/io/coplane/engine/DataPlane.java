@@ -1,6 +1,5 @@
 package io.coplane.engine;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
 import io.coplane.compaction.CompactionProgress;
 import io.coplane.cop.Coprocessor;
@@ -246,6 +245,11 @@ public final class DataPlane implements AutoCloseable {
         return inWork.get();
     }
 
+    /** Permits that requests hold, those of keyspaces and global ones together; without a request none. */
+    public long heldPermits() {
+        return limiter.heldPermits();
+    }
+
     /**
      * Refuses new requests, waits for those in work, and ends the threads. Idempotent.
      *
@@ -333,11 +337,11 @@ public final class DataPlane implements AutoCloseable {
                     return call.store().fetch(request);
                 })
                 .thenCompose(data -> {
-                    work.body = data.charge();
+                    work.release = data.release();
                     Optional<Response> refusal = handedOn(data.message());
                     work.isHandedOn = refusal.isPresent();
                     return refusal.map(CompletableFuture::completedFuture)
-                            .orElseGet(() -> answer(request, data.message(), work, deadline));
+                            .orElseGet(() -> answer(request, data, work, deadline));
                 });
     }
 
@@ -374,8 +378,8 @@ public final class DataPlane implements AutoCloseable {
     }
 
     private CompletableFuture<Response> answer(
-            Request request, DelegateResponse data, CopCall work, Deadline deadline) {
-        return buildSnapshot(segment(data.getMemTableData()), segment(data.getSnapshot()), () -> {}, work, deadline)
+            Request request, DelegatedRequest.Data data, CopCall work, Deadline deadline) {
+        return buildSnapshot(data.memTableData(), data.snapshot(), data.release(), work, deadline)
                 .thenApplyAsync(snapshot -> execute(request, RegionAccessor.NONE, snapshot, work, deadline), pool);
     }
 
@@ -438,10 +442,6 @@ public final class DataPlane implements AutoCloseable {
     private static long millis(Request request, long fallback) {
         long asked = request.getContext().getMaxExecutionDurationMs();
         return asked == 0 ? fallback : asked;
-    }
-
-    private static MemorySegment segment(ByteString bytes) {
-        return MemorySegment.ofBuffer(bytes.asReadOnlyByteBuffer());
     }
 
     /** The request with the page of worker.md 8; a plan that does not parse is left to the coprocessor. */
@@ -515,7 +515,7 @@ public final class DataPlane implements AutoCloseable {
         private long memDataBytes;
         private ScanDetailV2 scanned = ScanDetailV2.getDefaultInstance();
         private WorkerLimiter.Keyspace permits;
-        private MemoryGuard body;
+        private Runnable release = () -> {};
         private MemoryGuard parsed;
         private boolean isHandedOn;
         private Optional<String> remoteCacheAddress = Optional.empty();
@@ -553,9 +553,7 @@ public final class DataPlane implements AutoCloseable {
             } else if (stage == Stage.EXECUTE) {
                 processNanos = now - executeFromNanos;
             }
-            if (body != null) {
-                body.close();
-            }
+            release.run();
             if (parsed != null) {
                 parsed.close();
             }

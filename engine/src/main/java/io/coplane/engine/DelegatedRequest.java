@@ -1,8 +1,8 @@
 package io.coplane.engine;
 
-import io.coplane.nativecache.MemoryGuard;
 import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
+import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
@@ -27,10 +27,14 @@ public record DelegatedRequest(Request request, Store store, boolean takesPermit
     }
 
     /**
-     * What a storage node sent.
+     * What a storage node sent. Charged to the data plane's limiter while it is held.
      *
-     * @param message memtable and ChangeSet, or the node's error
-     * @param charge what the message holds of the data plane's limiter; closed by the data plane when the request ends
+     * @param message the node's error, if it has one; without memtable and ChangeSet
+     * @param memTableData rows of the memtable (snapshot.md 2); valid until {@code release} runs
+     * @param snapshot serialised ChangeSet (snapshot.md 3); valid until {@code release} runs
+     * @param release frees the memory and gives the charge back; run by the data plane when it has all it needs of them, and again when the request
+     *     ends, which must do nothing more then
      */
-    public record Data(DelegateResponse message, MemoryGuard charge) {}
+    public record Data(
+            DelegateResponse message, MemorySegment memTableData, MemorySegment snapshot, Runnable release) {}
 }

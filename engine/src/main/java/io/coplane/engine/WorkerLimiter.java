@@ -111,6 +111,17 @@ final class WorkerLimiter implements AutoCloseable {
         return global.freePermits();
     }
 
+    /** Permits taken, of keyspaces and in all together. */
+    long heldPermits() {
+        long held = globalPermits() - freeGlobalPermits();
+        for (int i = 0; i < keyspaces.length(); i++) {
+            for (Chain chain = keyspaces.get(i); chain != null; chain = chain.next) {
+                held += keyspacePermits - chain.keyspace.semaphore.freePermits();
+            }
+        }
+        return held;
+    }
+
     /** Requests that wait for a permit. */
     int waiting() {
         return waiting.get();

@@ -2,6 +2,7 @@ package io.coplane.worker.grpc;
 
 import io.grpc.CallOptions;
 import io.grpc.Channel;
+import io.grpc.ClientCall;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
@@ -22,9 +23,13 @@ public final class Calls {
      */
     public static <Q, R> CompletableFuture<R> unary(
             Channel channel, MethodDescriptor<Q, R> method, Q request, Duration timeout) {
+        return unary(channel.newCall(method, within(timeout)), method.getFullMethodName(), request);
+    }
+
+    /** The same over a call that is made already, within its own deadline. */
+    static <Q, R> CompletableFuture<R> unary(ClientCall<Q, R> call, String method, Q request) {
         CompletableFuture<R> answer = new CompletableFuture<>();
-        CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(timeout.toMillis(), TimeUnit.MILLISECONDS);
-        ClientCalls.asyncUnaryCall(channel.newCall(method, options), request, new StreamObserver<R>() {
+        ClientCalls.asyncUnaryCall(call, request, new StreamObserver<R>() {
             private R value;
 
             @Override
@@ -41,7 +46,7 @@ public final class Calls {
             public void onCompleted() {
                 if (value == null) {
                     answer.completeExceptionally(Status.INTERNAL
-                            .withDescription("no message: method=" + method.getFullMethodName())
+                            .withDescription("no message: method=" + method)
                             .asRuntimeException());
                 } else {
                     answer.complete(value);
@@ -49,5 +54,10 @@ public final class Calls {
             }
         });
         return answer;
+    }
+
+    /** Options of a call that fails with DEADLINE_EXCEEDED after {@code timeout} from now. */
+    static CallOptions within(Duration timeout) {
+        return CallOptions.DEFAULT.withDeadlineAfter(timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 }

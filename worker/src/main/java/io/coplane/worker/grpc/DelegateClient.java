@@ -3,17 +3,12 @@ package io.coplane.worker.grpc;
 import io.coplane.engine.DelegatedRequest;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.proto.coprocessor.DelegateRequest;
-import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
-import io.coplane.proto.tikvpb.TikvGrpc;
-import io.grpc.MethodDescriptor;
+import io.grpc.ClientCall;
 import io.grpc.Status;
-import java.io.IOException;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -23,19 +18,15 @@ import java.util.function.LongFunction;
 /**
  * Fetches the data of a request from the storage node that has them (worker.md 9.2). Addresses are looked up once and kept for ever.
  *
- * <p>A message is charged before it is decoded, for its bytes and the objects made of them. Borrows channels and limiter. Thread-safe.
+ * <p>A message is charged while it arrives and read into native memory: {@link DelegateArrival}. Borrows channels and limiter. Thread-safe.
  */
 public final class DelegateClient implements DelegatedRequest.Store {
     private static final Duration MOST_WAIT = Duration.ofSeconds(60);
-
-    /** The message and the stream's buffer live side by side while it is decoded. */
-    private static final int HELD_PER_BYTE = 2;
 
     private final GrpcChannels channels;
     private final MemoryLimiter memory;
     private final LongFunction<CompletableFuture<String>> addressOfStore;
     private final ConcurrentHashMap<Long, CompletableFuture<String>> addresses = new ConcurrentHashMap<>();
-    private final MethodDescriptor<DelegateRequest, DelegatedRequest.Data> method;
 
     /**
      * @param memory what messages are charged to
@@ -46,9 +37,6 @@ public final class DelegateClient implements DelegatedRequest.Store {
         this.channels = channels;
         this.memory = memory;
         this.addressOfStore = addressOfStore;
-        MethodDescriptor<DelegateRequest, DelegateResponse> plain = TikvGrpc.getDelegateCoprocessorMethod();
-        method = plain.toBuilder(plain.getRequestMarshaller(), new ChargedMarshaller())
-                .build();
     }
 
     @Override
@@ -59,13 +47,29 @@ public final class DelegateClient implements DelegatedRequest.Store {
                 .addAllRanges(request.getRangesList())
                 .build();
         return address(request.getContext().getPeer().getStoreId())
-                .thenCompose(address -> Calls.unary(channels.to(address), method, question, timeout(request)))
-                .handle((data, failure) -> {
-                    if (failure != null) {
-                        throw typed(failure);
-                    }
-                    return data;
+                .thenCompose(address -> fetch(address, question, timeout(request)))
+                .exceptionally(failure -> {
+                    throw typed(failure);
                 });
+    }
+
+    private CompletableFuture<DelegatedRequest.Data> fetch(String address, DelegateRequest question, Duration timeout) {
+        DelegateArrival arrival = new DelegateArrival(memory);
+        CompletableFuture<DelegatedRequest.Data> data;
+        try {
+            ClientCall<DelegateRequest, DelegatedRequest.Data> call = channels.to(address)
+                    .newCall(arrival.method(), Calls.within(timeout).withStreamTracerFactory(arrival.tracers()));
+            arrival.of(call);
+            data = Calls.unary(call, arrival.method().getFullMethodName(), question);
+        } catch (RuntimeException e) {
+            arrival.close();
+            throw e;
+        }
+        return data.whenComplete((done, failure) -> {
+            if (failure != null) { // perhaps after the message has come
+                arrival.close();
+            }
+        });
     }
 
     private static Duration timeout(Request request) {
@@ -97,30 +101,5 @@ public final class DelegateClient implements DelegatedRequest.Store {
         ErrorCode code =
                 status.getCode() == Status.Code.DEADLINE_EXCEEDED ? ErrorCode.DEADLINE : ErrorCode.STORE_UNAVAILABLE;
         return new CoplaneException(code, "the store does not answer: " + failure.getMessage(), thrown);
-    }
-
-    private final class ChargedMarshaller implements MethodDescriptor.Marshaller<DelegatedRequest.Data> {
-        @Override
-        public InputStream stream(DelegatedRequest.Data value) {
-            return value.message().toByteString().newInput();
-        }
-
-        @Override
-        public DelegatedRequest.Data parse(InputStream stream) {
-            MemoryGuard charge = null;
-            try {
-                charge = memory.acquire((long) HELD_PER_BYTE * stream.available()); // a message's length is known
-                return new DelegatedRequest.Data(DelegateResponse.parseFrom(stream), charge);
-            } catch (IOException e) {
-                charge.close();
-                throw new CoplaneException(
-                        ErrorCode.BAD_PROTOBUF, "DelegateResponse does not decode: " + e.getMessage(), e);
-            } catch (RuntimeException | OutOfMemoryError e) {
-                if (charge != null) {
-                    charge.close();
-                }
-                throw e;
-            }
-        }
     }
 }
