@@ -2,6 +2,8 @@ package io.coplane.worker;
 
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.worker.config.Machine;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.Collector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -43,6 +45,11 @@ final class ProcessMetrics {
         gauge(registry, "process_open_fds", "Open file descriptors.", () -> files(true));
         gauge(registry, "process_max_fds", "Most open file descriptors.", () -> files(false));
         memory(registry);
+        gauge(
+                registry,
+                "coplane_network_buffer_bytes",
+                "Native bytes that the HTTP server's buffers take, the pool's free ones included.",
+                ProcessMetrics::bufferBytes);
         gauge(registry, "tikv_server_cpu_cores_quota", "Cores that the process may use.", machine::cpuQuota);
         Collector cpu = ProcessMetrics::cpu; // the library's counter with callback forgets the name it was given
         registry.register(cpu);
@@ -102,6 +109,12 @@ final class ProcessMetrics {
                     .build());
         }
         return all.build();
+    }
+
+    private static double bufferBytes() {
+        return ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider provider
+                ? provider.metric().usedDirectMemory()
+                : 0;
     }
 
     private static CounterSnapshot cpu() {

@@ -45,8 +45,8 @@ public final class Worker implements AutoCloseable {
     private DataPlane plane;
     private MemoryLimiter bodies;
     private HttpServer server;
-    private InetSocketAddress grpcAddress;
     private Clock clock;
+    private GrpcServer grpc;
 
     private Worker() {}
 
@@ -73,7 +73,7 @@ public final class Worker implements AutoCloseable {
 
     /** Where it listens for gRPC; null where it does not. */
     public InetSocketAddress grpcAddress() {
-        return grpcAddress;
+        return grpc == null ? null : grpc.address();
     }
 
     /** What all requests hold. */
@@ -91,9 +91,25 @@ public final class Worker implements AutoCloseable {
         return plane.cachedBytes();
     }
 
-    /** Stops accepting, finishes what is in work, closes the data plane, then the store. Idempotent. */
+    /** Requests between their arrival and their answer. */
+    public int requestsInWork() {
+        return plane.requestsInWork();
+    }
+
+    /** As {@link DataPlane#heldPermits()}. */
+    public long heldPermits() {
+        return plane.heldPermits();
+    }
+
+    /** Stops accepting on all ports, finishes what is in work, closes the data plane, then the store. Idempotent. */
     @Override
     public void close() {
+        if (server != null) {
+            server.stopAccepting();
+        }
+        if (grpc != null) {
+            grpc.stopAccepting();
+        }
         while (!owned.isEmpty()) {
             AutoCloseable next = owned.pop();
             try {
@@ -101,6 +117,12 @@ public final class Worker implements AutoCloseable {
             } catch (Exception e) {
                 LOG.error("can't close: what={}", next, e);
             }
+        }
+        if (plane != null && (plane.memory().usedBytes() != 0 || bodies.usedBytes() != 0)) {
+            LOG.error(
+                    "memory is held after the last request: bytes={} bodyBytes={}",
+                    plane.memory().usedBytes(),
+                    bodies.usedBytes());
         }
     }
 
@@ -196,7 +218,7 @@ public final class Worker implements AutoCloseable {
         config.copAddr().ifPresent(address -> {
             DelegateClient delegate =
                     new DelegateClient(channels, plane.memory(), storeId -> storeAddress(pd, storeId));
-            GrpcServer grpc = GrpcServer.start(
+            grpc = GrpcServer.start(
                     address,
                     call -> logged(call, log),
                     delegate,
@@ -206,7 +228,6 @@ public final class Worker implements AutoCloseable {
                             config.own().isGrpcPermitted(),
                             config.own().maxGrpcMessageBytes(),
                             config.own().shutdownTimeout()));
-            grpcAddress = grpc.address();
             owned.push(grpc);
             LOG.info(
                     "listening for gRPC: addr={} pd={}",

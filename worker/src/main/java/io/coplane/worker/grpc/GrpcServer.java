@@ -102,11 +102,16 @@ public final class GrpcServer implements AutoCloseable {
         return (InetSocketAddress) server.getListenSockets().getFirst();
     }
 
-    /** Tells health watchers, takes no more calls, and waits for those in work. Idempotent. */
-    @Override
-    public void close() {
+    /** Tells health watchers and takes no more calls; those in work go on. Idempotent. */
+    public void stopAccepting() {
         health.enterTerminalState();
         server.shutdown();
+    }
+
+    /** Takes no more calls and waits for those in work. Idempotent. */
+    @Override
+    public void close() {
+        stopAccepting();
         try {
             if (!server.awaitTermination(shutdownTimeout.toMillis(), TimeUnit.MILLISECONDS)) {
                 server.shutdownNow();

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpContent;
@@ -29,6 +30,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.ScheduledFuture;
@@ -109,6 +111,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private boolean requestComplete = true;
     private RequestBody body;
     private long skippedBytes;
+    private long answerBytes;
     private long startNanos;
     private long bodyNanos;
 
@@ -164,6 +167,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     public void channelInactive(ChannelHandlerContext ctx) {
         gone = true;
         state = State.CLOSED;
+        giveAnswerBack();
         deadlineNanos = NEVER;
         if (timer != null) {
             timer.cancel(false);
@@ -180,7 +184,12 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        inbox.add(message);
+        if (message instanceof HttpObject) {
+            inbox.add(message);
+        } else {
+            ReferenceCountUtil.release(
+                    message); // a frame of HTTP/2 that is no part of a request, or of a type that nobody knows
+        }
     }
 
     @Override
@@ -190,7 +199,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        if (cause instanceof IOException) {
+        if (cause instanceof IOException || cause instanceof Http2Exception || cause instanceof DecoderException) {
             LOG.debug("connection failed: peer={} cause={}", channel.remoteAddress(), cause.getMessage());
         } else {
             LOG.error("connection failed by a bug: peer={}", channel.remoteAddress(), cause);
@@ -255,6 +264,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
         path = path(head.uri());
         startNanos = server.clock().nanoTime();
         within(server.limits().bodyIdleTimeout());
+        if (head.protocolVersion().majorVersion() != HttpVersion.HTTP_1_1.majorVersion()) {
+            end(Answer.text(HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, ""));
+            return;
+        }
         if (!path.equals(Pages.COPROCESSOR) && !isCompact()) {
             state = State.SKIP;
             skippedBytes = 0;
@@ -394,7 +407,16 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return new CopAnswer(HttpResponseStatus.INTERNAL_SERVER_ERROR.code(), null, "Other(\"internal error\")", "");
     }
 
-    private void finish(String route, String tag, RequestWork work, Answer answer, long bodyBytes) {
+    private void finish(String route, String tag, RequestWork work, Answer found, long bodyBytes) {
+        Answer answer = found;
+        if (state == State.WORK) {
+            answerBytes = server.answers().take(found.body().length);
+            if (answerBytes < 0) {
+                answerBytes = 0;
+                whenWritten = NOTHING;
+                answer = Answer.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "too many answers wait to be read");
+            }
+        }
         log(route, tag, work, answer, bodyBytes, state != State.WORK);
         if (state == State.WORK) {
             answer(answer);
@@ -489,7 +511,13 @@ final class Connection extends ChannelInboundHandlerAdapter {
         });
     }
 
+    private void giveAnswerBack() {
+        server.answers().giveBack(answerBytes);
+        answerBytes = 0;
+    }
+
     private void written(boolean last) {
+        giveAnswerBack();
         whenWritten.run();
         whenWritten = NOTHING;
         if (state == State.CLOSED) {
@@ -521,9 +549,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** A client that sends on is listened to for as long as it sends: a connection reset under it would take the answer away. */
     private void linger(HttpObject message) {
         if (message instanceof HttpContent piece) {
             skippedBytes += piece.content().readableBytes();
+            within(LINGER);
         }
         if (message instanceof LastHttpContent
                 || skippedBytes > MOST_LINGER_BYTES

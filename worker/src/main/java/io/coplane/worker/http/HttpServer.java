@@ -43,6 +43,7 @@ import jdk.net.ExtendedSocketOptions;
 @SuppressWarnings("FutureReturnValueIgnored") // of closes, whose end the connections tell
 public final class HttpServer implements AutoCloseable {
     private static final int BACKLOG = 1024;
+    private static final int HEAP_PART = 4;
     private static final int KEEP_ALIVE_SECONDS = 120;
     private static final int MOST_LINE_BYTES = 16 << 10;
     private static final int MOST_PIECE_BYTES = 64 << 10;
@@ -56,6 +57,7 @@ public final class HttpServer implements AutoCloseable {
     private final CompactService compactor;
     private final MemoryLimiter bodies;
     private final Pages pages;
+    private final AnswerBudget answers;
     private final Clock clock;
     private final RequestLog log;
     private final Duration shutdownTimeout;
@@ -74,6 +76,7 @@ public final class HttpServer implements AutoCloseable {
         service = builder.service;
         compactor = builder.compactor;
         bodies = builder.bodies;
+        answers = new AnswerBudget(builder.mostAnswerBytes);
         pages = new Pages(builder.registry, builder.statusPage);
         clock = builder.clock;
         log = builder.log;
@@ -104,6 +107,7 @@ public final class HttpServer implements AutoCloseable {
         private Clock clock = Clock.system();
         private RequestLog log = new RequestLog(Duration.ZERO);
         private int ioThreads = 1;
+        private long mostAnswerBytes = Runtime.getRuntime().maxMemory() / HEAP_PART;
         private Duration shutdownTimeout = Duration.ofSeconds(60);
         private Optional<SslContext> tls = Optional.empty();
 
@@ -134,6 +138,12 @@ public final class HttpServer implements AutoCloseable {
         /** What timeouts and log lines are measured by. */
         public Builder clock(Clock value) {
             clock = value;
+            return this;
+        }
+
+        /** Bytes of answers that may wait for their clients; default a quarter of the heap. */
+        public Builder mostAnswerBytes(long value) {
+            mostAnswerBytes = value;
             return this;
         }
 
@@ -189,13 +199,18 @@ public final class HttpServer implements AutoCloseable {
         return requests.sum();
     }
 
-    /** Stops accepting, lets requests in work finish within the shutdown timeout, then closes what is left. Idempotent. */
-    @Override
-    public void close() {
+    /** Takes no more connections and ends those without a request in work; the others end after their answer. Idempotent. */
+    public void stopAccepting() {
         closing = true;
         socket.close().awaitUninterruptibly();
         connections.forEach(Connection::finishUp);
         multiplexed.close();
+    }
+
+    /** Stops accepting, lets requests in work finish within the shutdown timeout, then closes what is left. Idempotent. */
+    @Override
+    public void close() {
+        stopAccepting();
         awaitNoConnections(shutdownTimeout);
         connections.forEach(Connection::closeNow);
         awaitNoConnections(GROUP_STOP);
@@ -285,6 +300,10 @@ public final class HttpServer implements AutoCloseable {
 
     HttpLimits limits() {
         return limits;
+    }
+
+    AnswerBudget answers() {
+        return answers;
     }
 
     CopService service() {

@@ -2,6 +2,7 @@ package io.coplane.worker.http;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
@@ -56,7 +57,17 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
                                                 new Http2StreamFrameToHttpObjectCodec(true),
                                                 new Connection(server, stream));
                             }
-                        }));
+                        }),
+                        new Failures());
+    }
+
+    /** The end of a connection's pipeline: what a client does wrong ends its connection and is no matter for the log. */
+    private static final class Failures extends ChannelInboundHandlerAdapter {
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            LOG.debug("connection failed: peer={} cause={}", ctx.channel().remoteAddress(), cause.getMessage());
+            ctx.close();
+        }
     }
 
     @Override
