@@ -26,6 +26,8 @@ import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
@@ -45,6 +47,9 @@ import org.slf4j.LoggerFactory;
 public final class Tls {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);
 
+    /** A handshake names its identity first and takes its key later; it may see so many changes between. */
+    private static final int IDENTITIES_KEPT = 16;
+
     private final Path ca;
     private final Path certificate;
     private final Path privateKey;
@@ -55,11 +60,14 @@ public final class Tls {
     private volatile Loaded loaded;
 
     /**
-     * @param current identity of new handshakes
-     * @param previous identity of handshakes that began before the last change
+     * @param known identities: the last one is for new handshakes, the others for those that began before a change
      * @param modified time of the certificate file
      */
-    private record Loaded(Identity current, Identity previous, FileTime modified, int generation) {}
+    private record Loaded(List<Identity> known, FileTime modified, int generation) {
+        Identity current() {
+            return known.getLast();
+        }
+    }
 
     /**
      * Loads the files.
@@ -78,7 +86,7 @@ public final class Tls {
                 .help("Certificates that were reloaded.")
                 .labelNames("status", "type")
                 .register(registry);
-        loaded = new Loaded(Identity.load(1, ca, certificate, privateKey), null, modified(), 1);
+        loaded = new Loaded(List.of(Identity.load(1, ca, certificate, privateKey)), modified(), 1);
         nextLookNanos = new AtomicLong(clock.nanoTime() + reloadIntervalNanos);
     }
 
@@ -167,7 +175,12 @@ public final class Tls {
             }
             int generation = before.generation() + 1;
             Identity next = Identity.load(generation, ca, certificate, privateKey);
-            loaded = new Loaded(next, before.current(), modified, generation);
+            List<Identity> known = new ArrayList<>(before.known());
+            if (known.size() == IDENTITIES_KEPT) {
+                known.removeFirst();
+            }
+            known.add(next);
+            loaded = new Loaded(List.copyOf(known), modified, generation);
             reloads.labelValues("success", type).inc();
             LOG.info("certificate reloaded: file={}", certificate);
         } catch (CoplaneException e) {
@@ -177,11 +190,12 @@ public final class Tls {
     }
 
     private Identity named(String alias) {
-        Loaded now = loaded;
-        if (now.current().alias().equals(alias)) {
-            return now.current();
+        for (Identity identity : loaded.known()) {
+            if (identity.alias().equals(alias)) {
+                return identity;
+            }
         }
-        return now.previous() != null && now.previous().alias().equals(alias) ? now.previous() : null;
+        return null;
     }
 
     /** Our certificate and key, as they are when a handshake begins. */
