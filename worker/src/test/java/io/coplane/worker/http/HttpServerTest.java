@@ -608,6 +608,26 @@ final class HttpServerTest {
     }
 
     @Test
+    void answersThatNobodyReadsAreLimited() throws Exception {
+        byte[] long40 = new byte[(int) (40 * MIB)]; // more than the sockets of a machine buffer
+        service = call -> done(new CopAnswer(200, long40, "", ""));
+        server = builder().mostAnswerBytes(60 * MIB).start(loopback());
+        try (RawClient reader = new RawClient(server.address())) {
+            try (RawClient sleeper = new RawClient(server.address())) {
+                sleeper.post("/coprocessor", new byte[1]);
+                await(() -> sleeper.isAnswered());
+                Response refused = reader.post("/coprocessor", new byte[1]).read();
+
+                assertThat(refused.status()).isEqualTo(503);
+                assertThat(refused.text()).isEqualTo("too many answers wait to be read");
+                assertThat(sleeper.read().body()).hasSize(long40.length);
+            }
+            await(() -> server.connectionCount() == 1);
+            assertThat(reader.post("/coprocessor", new byte[1]).read().body()).hasSize(long40.length);
+        }
+    }
+
+    @Test
     void connectionsBeyondTheMostAreClosed() throws IOException {
         limits = new HttpLimits(MIB, 4096, 1, LONG, LONG, LONG);
         try (RawClient first = start()) {

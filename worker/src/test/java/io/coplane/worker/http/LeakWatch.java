@@ -11,13 +11,13 @@ import io.netty.util.ResourceLeakDetector;
 import org.slf4j.LoggerFactory;
 
 /** Watches every Netty buffer; {@link #close} fails on one that was collected without being released. */
-final class LeakWatch implements AutoCloseable {
+public final class LeakWatch implements AutoCloseable {
     private static final int ROUNDS = 5;
 
     private final Logger logger = (Logger) LoggerFactory.getLogger(ResourceLeakDetector.class);
     private final ListAppender<ILoggingEvent> reports = new ListAppender<>();
 
-    LeakWatch() {
+    public LeakWatch() {
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.PARANOID);
         reports.start();
         logger.addAppender(reports);

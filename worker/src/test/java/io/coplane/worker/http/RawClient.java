@@ -8,55 +8,65 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** A client that sends what it is told, also what no HTTP library would. */
-final class RawClient implements AutoCloseable {
-    private static final int TIMEOUT_MILLIS = 20_000;
+public final class RawClient implements AutoCloseable {
+    private static final int TIMEOUT_MILLIS = 120_000;
 
     private final Socket socket;
     private final InputStream in;
 
-    RawClient(InetSocketAddress address) throws IOException {
+    public RawClient(InetSocketAddress address) throws IOException {
         socket = new Socket(address.getAddress(), address.getPort());
         socket.setSoTimeout(TIMEOUT_MILLIS);
+        socket.setTcpNoDelay(true);
         in = socket.getInputStream();
     }
 
     /** One response; header names in lower case. */
-    record Response(int status, Map<String, String> headers, byte[] body) {
-        String text() {
+    public record Response(int status, Map<String, String> headers, byte[] body) {
+        public String text() {
             return new String(body, StandardCharsets.UTF_8);
         }
     }
 
-    RawClient send(String text) throws IOException {
+    public RawClient send(String text) throws IOException {
         return send(text.getBytes(StandardCharsets.ISO_8859_1));
     }
 
-    RawClient send(byte[] bytes) throws IOException {
+    public RawClient send(byte[] bytes) throws IOException {
         socket.getOutputStream().write(bytes);
         socket.getOutputStream().flush();
         return this;
     }
 
-    RawClient post(String path, byte[] body, String... headerLines) throws IOException {
-        StringBuilder head =
-                new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length);
+    public RawClient post(String path, byte[] body, String... headerLines) throws IOException {
+        return post(path, List.of(body), headerLines);
+    }
+
+    /** A body in pieces, none of which is copied. */
+    public RawClient post(String path, List<byte[]> body, String... headerLines) throws IOException {
+        long bytes = body.stream().mapToLong(piece -> piece.length).sum();
+        StringBuilder head = new StringBuilder("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + bytes);
         for (String line : headerLines) {
             head.append("\r\n").append(line);
         }
         send(head.append("\r\n\r\n").toString());
-        return send(body);
+        for (byte[] piece : body) {
+            send(piece);
+        }
+        return this;
     }
 
-    Response read() throws IOException {
+    public Response read() throws IOException {
         return read(true);
     }
 
     /** @param hasBody false for the answer to HEAD */
-    Response read(boolean hasBody) throws IOException {
+    public Response read(boolean hasBody) throws IOException {
         String[] status = line().split(" ", 3);
         Map<String, String> headers = new LinkedHashMap<>();
         for (String line = line(); !line.isEmpty(); line = line()) {
@@ -73,8 +83,17 @@ final class RawClient implements AutoCloseable {
         return new Response(Integer.parseInt(status[1]), headers, body);
     }
 
+    /** True once the first bytes of an answer are here. */
+    public boolean isAnswered() {
+        try {
+            return in.available() > 0;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
     /** True if the server ends the connection without another byte. */
-    boolean ends() throws IOException {
+    public boolean ends() throws IOException {
         return in.read() < 0;
     }
 

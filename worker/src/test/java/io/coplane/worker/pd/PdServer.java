@@ -86,6 +86,16 @@ public final class PdServer implements AutoCloseable {
         }
     }
 
+    /** Makes this member the leader. */
+    public void lead() {
+        cluster.leader = this;
+    }
+
+    /** The next calls fail. */
+    public void failNext(int calls) {
+        failuresToCome.set(calls);
+    }
+
     public String url() {
         return url;
     }
