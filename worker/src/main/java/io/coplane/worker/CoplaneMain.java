@@ -11,6 +11,7 @@ import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The command {@code coplane}. Exit status: 0 done, 1 failed, 2 wrong usage. */
 @Command(
@@ -32,19 +33,31 @@ import picocli.CommandLine.IVersionProvider;
         })
 public final class CoplaneMain implements Runnable {
     private static final int FAILED = 1;
+    private static final String SERVE = "serve";
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
     /** Runs the command and ends the process with its status. */
     public static void main(String[] arguments) {
-        CommandLine defaults = new CommandLine(new CoplaneMain());
-        System.exit(run(defaults.getOut(), defaults.getErr(), arguments));
+        System.exit(execute(arguments.length > 0 && arguments[0].equals(SERVE) ? serve() : all(), arguments));
+    }
+
+    private static CommandLine all() {
+        return new CommandLine(new CoplaneMain());
+    }
+
+    /** The command with {@code serve} alone: a worker need not wait until the others are described. */
+    static CommandLine serve() {
+        return new CommandLine(CommandSpec.create().name("coplane")).addSubcommand(new ServeCommand());
     }
 
     /** Runs the command; returns its exit status. */
     static int run(PrintWriter out, PrintWriter err, String... arguments) {
-        CommandLine commandLine = new CommandLine(new CoplaneMain()).setOut(out).setErr(err);
+        return execute(all().setOut(out).setErr(err), arguments);
+    }
+
+    private static int execute(CommandLine commandLine, String... arguments) {
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setExecutionExceptionHandler((e, command, parsed) -> {
             // what users do wrong is one sentence; what we do wrong has a stack

@@ -32,8 +32,8 @@ final class ServeCommand implements Callable<Integer> {
         if (!loaded.accepted().isEmpty()) {
             LOG.info("configuration: not used by this worker: {}", String.join(", ", loaded.accepted()));
         }
-        LOG.info("configuration: {}", config);
         Worker worker = Worker.start(config, machine);
+        LOG.info("configuration: {}", config); // after the start: its text is long in the making
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(worker), "coplane-stop"));
         new CountDownLatch(1).await();
         return 0;

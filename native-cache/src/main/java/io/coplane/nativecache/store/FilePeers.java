@@ -36,11 +36,12 @@ public final class FilePeers implements AutoCloseable {
     private static final Duration BODY = Duration.ofSeconds(10);
     private static final int THREADS = 2;
 
-    private final HttpClient client;
+    private final HttpClient.Builder builder;
     private final ExecutorService threads;
     private final ScheduledThreadPoolExecutor alarm;
     private final String scheme;
     private final Clock clock;
+    private HttpClient client; // or null; guarded by the builder
 
     /** @param tls for peers with TLS; empty: plain HTTP */
     public FilePeers(Optional<SSLContext> tls, Clock clock) {
@@ -55,15 +56,24 @@ public final class FilePeers implements AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
-        HttpClient.Builder builder = HttpClient.newBuilder()
+        builder = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .followRedirects(HttpClient.Redirect.NEVER)
                 .connectTimeout(HEAD)
                 .executor(threads);
         tls.ifPresent(builder::sslContext);
-        client = builder.build();
         scheme = tls.isPresent() ? "https" : "http";
         this.clock = clock;
+    }
+
+    /** Made by the first read: the JDK's client loads the machine's trusted certificates, which a start would have to wait for. */
+    private HttpClient client() {
+        synchronized (builder) {
+            if (client == null) {
+                client = builder.build();
+            }
+            return client;
+        }
     }
 
     /**
@@ -92,7 +102,7 @@ public final class FilePeers implements AutoCloseable {
         }
         long wanted = end == ObjectStore.TO_END ? -1 : end - start;
         long bodyNanos = body.toNanos();
-        return client.sendAsync(request, response -> {
+        return client().sendAsync(request, response -> {
                     PeerBody pieces = new PeerBody(response, wanted, arena);
                     ScheduledFuture<?> limit = alarm.schedule(
                             () -> pieces.fail(new TransportException("time-out of the body")), bodyNanos, NANOSECONDS);
@@ -131,7 +141,11 @@ public final class FilePeers implements AutoCloseable {
 
     @Override
     public void close() {
-        client.shutdownNow();
+        synchronized (builder) {
+            if (client != null) {
+                client.shutdownNow();
+            }
+        }
         threads.shutdownNow();
         alarm.shutdownNow();
     }

@@ -1,0 +1,2 @@
+/** Benchmarks of a whole worker; beside the replay, whose clients they are. */
+package io.coplane.worker.replay;
