@@ -58,7 +58,7 @@ public final class ConfigLoader {
     private final List<String> accepted = new ArrayList<>();
 
     private ConfigLoader(ObjectNode tree) {
-        root = new TomlTable(tree, "");
+        root = new TomlTable(tree);
     }
 
     /** The configuration alone; parameters and errors as of {@link #read}. */

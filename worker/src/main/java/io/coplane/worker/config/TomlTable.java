@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * One table of the configuration file. A missing key is its default; a value of the wrong kind is an error that names the key. Borrows its
@@ -21,20 +22,37 @@ final class TomlTable {
 
     private final ObjectNode node;
     private final String path;
+    private final Set<String> asked;
 
-    TomlTable(ObjectNode node, String path) {
+    /** The whole file. */
+    TomlTable(ObjectNode node) {
+        this(node, "", new TreeSet<>());
+    }
+
+    private TomlTable(ObjectNode node, String path, Set<String> asked) {
         this.node = node;
         this.path = path;
+        this.asked = asked;
+    }
+
+    /** Keys of the file that were asked for so far, by dotted path, tables left out. */
+    Set<String> asked() {
+        return Set.copyOf(asked);
+    }
+
+    private JsonNode value(String key) {
+        asked.add(path + key);
+        return node.get(key);
     }
 
     /** A table below this one; empty where there is none. */
     TomlTable table(String key) {
         JsonNode value = node.get(key);
         if (value == null) {
-            return new TomlTable(JsonNodeFactory.instance.objectNode(), path + key + ".");
+            return new TomlTable(JsonNodeFactory.instance.objectNode(), path + key + ".", asked);
         }
         if (value instanceof ObjectNode table) {
-            return new TomlTable(table, path + key + ".");
+            return new TomlTable(table, path + key + ".", asked);
         }
         throw bad(key, "a table", value);
     }
@@ -62,11 +80,11 @@ final class TomlTable {
     /** A table below this one, made where there is none, whose values can be overridden. */
     TomlTable writable(String key) {
         JsonNode value = node.get(key);
-        return value == null ? new TomlTable(node.putObject(key), path + key + ".") : table(key);
+        return value == null ? new TomlTable(node.putObject(key), path + key + ".", asked) : table(key);
     }
 
     String text(String key, String fallback) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -78,7 +96,7 @@ final class TomlTable {
 
     /** A text that no error may repeat; empty if it is not there. */
     String secret(String key) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value != null && !value.isTextual()) {
             throw new CoplaneException(ErrorCode.BAD_CONFIG, path + key + " must be a string");
         }
@@ -86,7 +104,7 @@ final class TomlTable {
     }
 
     boolean flag(String key, boolean fallback) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -97,7 +115,7 @@ final class TomlTable {
     }
 
     long integer(String key, long fallback, long min, long max) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -111,7 +129,7 @@ final class TomlTable {
     }
 
     double number(String key, double fallback) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -122,7 +140,7 @@ final class TomlTable {
     }
 
     long bytes(String key, long fallback, long min, long max) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -133,7 +151,7 @@ final class TomlTable {
     }
 
     SizeOrPercent sizeOrPercent(String key, SizeOrPercent fallback) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -144,7 +162,7 @@ final class TomlTable {
     }
 
     Duration duration(String key, Duration fallback) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return fallback;
         }
@@ -167,7 +185,7 @@ final class TomlTable {
 
     /** A list of strings, or one string with commas (the form that command-line options have). */
     List<String> textsOrList(String key) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null || !value.isTextual()) {
             return texts(key);
         }
@@ -196,7 +214,7 @@ final class TomlTable {
     }
 
     private Iterable<JsonNode> items(String key) {
-        JsonNode value = node.get(key);
+        JsonNode value = value(key);
         if (value == null) {
             return List.of();
         }

@@ -3,6 +3,7 @@ package io.coplane.worker.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.coplane.worker.config.ConfigKey.Use;
 import io.coplane.worker.config.LoadedConfig.Setting;
 import java.io.IOException;
@@ -80,6 +81,16 @@ final class ConfigKeysTest {
 
     static Stream<ConfigKey> usedKeys() {
         return ConfigKeys.all().stream().filter(key -> key.use() != Use.ACCEPTED);
+    }
+
+    /** A key that the code reads and the table does not know would be called unknown. */
+    @Test
+    void everyKeyThatIsReadIsInTheTable() {
+        TomlTable root = new TomlTable(JsonNodeFactory.instance.objectNode());
+        WorkerConfig.from(root);
+
+        List<String> used = usedKeys().map(ConfigKey::name).toList();
+        assertThat(root.asked()).containsExactlyInAnyOrderElementsOf(used);
     }
 
     /** worker.md 4.2 to 4.12 and the tables of the other parts, every key at its default. */
