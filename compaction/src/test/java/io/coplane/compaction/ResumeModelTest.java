@@ -32,6 +32,5 @@ final class ResumeModelTest {
         });
         // or the test would prove nothing
         assertThat(interruptions.resumed).isPositive();
-        assertThat(interruptions.rebuilt).isPositive();
     }
 }
