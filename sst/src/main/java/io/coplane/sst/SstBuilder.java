@@ -440,7 +440,7 @@ public final class SstBuilder implements AutoCloseable {
         old.writeIndex(fileId, base + mainBytes, file);
         int filterAt = file.length;
         writeFilter(file);
-        propertiesAt = file.length - dataBytes;
+        propertiesAt = (long) file.length - dataBytes;
         writeProperties(file);
         if (file.length + base > Integer.MAX_VALUE - Formats.MAX_KEY_BYTES) {
             throw new CoplaneException(
