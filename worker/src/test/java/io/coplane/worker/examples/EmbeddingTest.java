@@ -79,7 +79,6 @@ final class EmbeddingTest {
                 assertThat(answer.status()).isEqualTo(200);
                 assertIsRecorded(answer.body());
 
-                store.close(); // its files are gone; what the cache has is still there
                 RawClient.Response broken =
                         client.post("/coprocessor", new byte[] {1, 0, 0, 0}).read();
                 assertThat(broken.status()).isEqualTo(500);
