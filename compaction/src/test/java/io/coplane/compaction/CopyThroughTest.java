@@ -115,7 +115,7 @@ class CopyThroughTest {
         Outcome copied = compact(type, ChecksumType.CRC32, null, true);
 
         assertThat(copied.keys()).isEqualTo(KEYS);
-        long inputBytes = store.objects.get(new MemoryStore.Name(FileKind.SST, 0)).length
+        long inputBytes = (long) store.objects.get(new MemoryStore.Name(FileKind.SST, 0)).length
                 + store.objects.get(new MemoryStore.Name(FileKind.SST, 1)).length;
         assertThat(copied.copiedBytes()).isGreaterThan(inputBytes * 3 / 4);
     }
