@@ -2,6 +2,7 @@ package io.coplane.compaction;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.BlobFetcher;
@@ -60,8 +61,7 @@ final class OldBlobs implements AutoCloseable {
     }
 
     static boolean isMissing(Throwable e) {
-        Throwable cause = e instanceof CompletionException && e.getCause() != null ? e.getCause() : e;
-        return cause instanceof CoplaneException typed && typed.code() == ErrorCode.FILE_NOT_FOUND;
+        return Failures.unwrap(e) instanceof CoplaneException typed && typed.code() == ErrorCode.FILE_NOT_FOUND;
     }
 
     /** The value of a reference; valid until the next call. */

@@ -2,6 +2,7 @@ package io.coplane.compaction;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.sst.NativeBytes;
 import io.coplane.sst.SstFile;
@@ -89,7 +90,7 @@ final class Uploads implements AutoCloseable {
 
     /** A failed future's failure as a typed one. */
     static CoplaneException failure(CompletionException e) {
-        Throwable cause = e.getCause() == null ? e : e.getCause();
+        Throwable cause = Failures.unwrap(e);
         return cause instanceof CoplaneException typed
                 ? typed
                 : new CoplaneException(ErrorCode.STORE_UNAVAILABLE, "store failed: " + cause, cause);

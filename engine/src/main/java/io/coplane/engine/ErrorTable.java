@@ -5,11 +5,11 @@ import io.coplane.compaction.Admission;
 import io.coplane.cop.Coprocessor;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.errorpb.Error;
 import io.coplane.proto.errorpb.ServerIsBusy;
-import java.util.concurrent.CompletionException;
 
 /** The one table from failures to answers (worker.md 6.2, 6.5; snapshot.md 1.4). */
 final class ErrorTable {
@@ -17,6 +17,8 @@ final class ErrorTable {
     private static final int BAD_REQUEST = 400;
     private static final String OUTGROWN = "memory limit exceeded";
     private static final String MEMORY_TEXT = "Coprocessor task canceled due to exceeding memory quota";
+    private static final String NO_PERMIT_TEXT = "wait permit timeout";
+    private static final String STOPPING_TEXT = "worker is shutting down";
 
     private static final int GRPC_OK = 0;
     private static final int GRPC_PERMISSION_DENIED = 7;
@@ -49,9 +51,84 @@ final class ErrorTable {
 
     private ErrorTable() {}
 
+    /**
+     * What one failure is to each kind of client.
+     *
+     * @param coprocessor the answer over HTTP (worker.md 6.2, 6.5)
+     * @param compaction HTTP status of a compaction (compaction.md 1.3)
+     * @param txnChunk HTTP status of a txn chunk (worker.md 14.2)
+     * @param tikv the answer of {@code tikvpb.Tikv} (worker.md 9.2)
+     * @param own number of the gRPC status of our own service
+     * @param retryable the same request may succeed later, or elsewhere
+     */
+    private record Row(Form coprocessor, int compaction, int txnChunk, Tikv tikv, int own, boolean retryable) {}
+
+    /** How a failed coprocessor request is answered over HTTP. */
+    private enum Form {
+        /** 403 and the message. */
+        FORBIDDEN,
+        /** 503: no permit in time. */
+        NO_PERMIT,
+        /** 503: going down. */
+        STOPPING,
+        /** 503 in the reference's words. */
+        NO_MEMORY,
+        /** 503, or while it executes the response of coprocessor.md 2.3. */
+        LATE,
+        /** 500 in the debug form of an error of the snapshot. */
+        REMOTE_READ,
+        /** 500 in the debug form of another error, or while it executes a response with {@code other_error}. */
+        OTHER
+    }
+
+    /** How a failure is told to a client of {@code tikvpb.Tikv}: INTERNAL as in the reference, but what it can retry so that it retries. */
+    private enum Tikv {
+        INTERNAL,
+        DENIED,
+        UNAVAILABLE,
+        /** A response with {@code server_is_busy}. */
+        BUSY,
+        /** INTERNAL, or while it executes the response of coprocessor.md 2.3. */
+        LATE
+    }
+
+    /** The table. */
+    private static Row row(ErrorCode code) {
+        return switch (code) {
+            case BLACK_LISTED -> new Row(Form.FORBIDDEN, FAILED, FAILED, Tikv.DENIED, 7, false);
+            case MEMORY_LIMIT -> new Row(Form.NO_MEMORY, RETRY, RETRY, Tikv.BUSY, 8, true);
+            case PERMIT_TIMEOUT -> new Row(Form.NO_PERMIT, FAILED, RETRY, Tikv.INTERNAL, 8, true);
+            case SHUTTING_DOWN -> new Row(Form.STOPPING, RETRY, RETRY, Tikv.UNAVAILABLE, 14, true);
+            case DEADLINE -> new Row(Form.LATE, FAILED, RETRY, Tikv.LATE, 4, true);
+            case COMPACTION_RUNNING -> new Row(Form.OTHER, RETRY, FAILED, Tikv.INTERNAL, 14, true);
+            case CANCELLED -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 1, false);
+            case NO_SNAPSHOT, BAD_MEM_DATA -> new Row(Form.REMOTE_READ, FAILED, FAILED, Tikv.INTERNAL, 3, false);
+            case BAD_REQUEST_BODY -> new Row(Form.OTHER, BAD_REQUEST, BAD_REQUEST, Tikv.INTERNAL, 3, false);
+            case BAD_PROTOBUF, BAD_KEY_RANGE, BAD_CHANGE_SET, BAD_PLAN, EVALUATION, BAD_ARGUMENT ->
+                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 3, false);
+            case REQUEST_ID_IN_USE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 6, false);
+            case UNSUPPORTED -> new Row(Form.OTHER, INCOMPATIBLE, FAILED, Tikv.INTERNAL, 12, false);
+            case RESPONSE_TOO_LARGE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 11, false);
+            case BAD_CONFIG, BAD_ENCRYPTION_KEY, STORE_REFUSED, STORE_READ_ONLY, PD_REFUSED ->
+                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 9, false);
+            case STORE_UNAVAILABLE, PD_UNAVAILABLE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 14, true);
+            case FILE_NOT_FOUND -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 5, false);
+            case FILE_TRUNCATED,
+                    FILE_CHECKSUM,
+                    FILE_FORMAT,
+                    FILE_ENCRYPTED,
+                    FILE_MISMATCH,
+                    CORRUPT_KEY,
+                    CORRUPT_DATUM,
+                    CORRUPT_ROW,
+                    CORRUPT_VALUE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 15, false);
+            case INVARIANT_BROKEN -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_INTERNAL, false);
+        };
+    }
+
     /** The answer to a request that failed. */
     static CopAnswer answer(Throwable thrown, Stage stage, String tag) {
-        Throwable failure = unwrap(thrown);
+        Throwable failure = Failures.unwrap(thrown);
         if (failure instanceof InvalidProtocolBufferException e) {
             return text(FAILED, e.getMessage(), tag);
         }
@@ -62,47 +139,17 @@ final class ErrorTable {
     }
 
     private static CopAnswer answer(CoplaneException e, Stage stage, String tag) {
-        return switch (e.code()) {
-            case BLACK_LISTED -> text(FORBIDDEN, e.getMessage(), tag);
-            case PERMIT_TIMEOUT -> text(RETRY, "wait permit timeout", tag);
-            case SHUTTING_DOWN -> text(RETRY, "worker is shutting down", tag);
-            case MEMORY_LIMIT -> text(RETRY, stage == Stage.SNAPSHOT ? memoryText(e) : OUTGROWN, tag);
-            case DEADLINE ->
+        return switch (row(e.code()).coprocessor()) {
+            case FORBIDDEN -> text(FORBIDDEN, e.getMessage(), tag);
+            case NO_PERMIT -> text(RETRY, NO_PERMIT_TEXT, tag);
+            case STOPPING -> text(RETRY, STOPPING_TEXT, tag);
+            case NO_MEMORY -> text(RETRY, stage == Stage.SNAPSHOT ? memoryText(e) : OUTGROWN, tag);
+            case LATE ->
                 stage == Stage.EXECUTE
                         ? response(Coprocessor.deadlineResponse(), tag)
-                        : text(
-                                RETRY,
-                                stage == Stage.SNAPSHOT ? "construct snapshot timeout" : "wait permit timeout",
-                                tag);
-            case NO_SNAPSHOT, BAD_MEM_DATA -> text(FAILED, "RemoteRead(" + quoted(e.getMessage()) + ")", tag);
-            case BAD_REQUEST_BODY,
-                    BAD_PROTOBUF,
-                    BAD_KEY_RANGE,
-                    BAD_CHANGE_SET,
-                    BAD_PLAN,
-                    UNSUPPORTED,
-                    EVALUATION,
-                    BAD_CONFIG,
-                    RESPONSE_TOO_LARGE,
-                    BAD_ARGUMENT,
-                    BAD_ENCRYPTION_KEY,
-                    STORE_UNAVAILABLE,
-                    STORE_REFUSED,
-                    STORE_READ_ONLY,
-                    PD_UNAVAILABLE,
-                    PD_REFUSED,
-                    COMPACTION_RUNNING,
-                    FILE_NOT_FOUND,
-                    FILE_TRUNCATED,
-                    FILE_CHECKSUM,
-                    FILE_FORMAT,
-                    FILE_ENCRYPTED,
-                    FILE_MISMATCH,
-                    CORRUPT_KEY,
-                    CORRUPT_DATUM,
-                    CORRUPT_ROW,
-                    CORRUPT_VALUE,
-                    INVARIANT_BROKEN ->
+                        : text(RETRY, stage == Stage.SNAPSHOT ? "construct snapshot timeout" : NO_PERMIT_TEXT, tag);
+            case REMOTE_READ -> text(FAILED, "RemoteRead(" + quoted(e.getMessage()) + ")", tag);
+            case OTHER ->
                 stage == Stage.EXECUTE
                         ? response(
                                 Response.newBuilder()
@@ -115,46 +162,39 @@ final class ErrorTable {
 
     /** The answer to a compaction that failed (compaction.md 1.3). Texts have no contract but those of 501 and 503. */
     static CompactAnswer compaction(Throwable thrown) {
-        Throwable failure = unwrap(thrown);
+        Throwable failure = Failures.unwrap(thrown);
         if (!(failure instanceof CoplaneException e)) {
             return CompactAnswer.text(FAILED, "internal error: " + failure);
         }
-        return switch (e.code()) {
-            case BAD_REQUEST_BODY -> CompactAnswer.text(BAD_REQUEST, e.getMessage());
-            case UNSUPPORTED -> incompatible();
-            case MEMORY_LIMIT -> CompactAnswer.text(RETRY, OUTGROWN);
-            case SHUTTING_DOWN -> CompactAnswer.text(RETRY, "worker is shutting down");
-            case COMPACTION_RUNNING -> CompactAnswer.text(RETRY, "the same compaction is running");
-            case BAD_PROTOBUF,
-                    BAD_KEY_RANGE,
-                    BAD_MEM_DATA,
-                    NO_SNAPSHOT,
-                    BAD_CHANGE_SET,
-                    BAD_PLAN,
-                    EVALUATION,
-                    BAD_CONFIG,
-                    BLACK_LISTED,
-                    RESPONSE_TOO_LARGE,
-                    BAD_ARGUMENT,
-                    BAD_ENCRYPTION_KEY,
-                    STORE_REFUSED,
-                    STORE_READ_ONLY,
-                    PERMIT_TIMEOUT,
-                    DEADLINE,
-                    STORE_UNAVAILABLE,
-                    PD_UNAVAILABLE,
-                    PD_REFUSED,
-                    FILE_NOT_FOUND,
-                    FILE_TRUNCATED,
-                    FILE_CHECKSUM,
-                    FILE_FORMAT,
-                    FILE_ENCRYPTED,
-                    FILE_MISMATCH,
-                    CORRUPT_KEY,
-                    CORRUPT_DATUM,
-                    CORRUPT_ROW,
-                    CORRUPT_VALUE,
-                    INVARIANT_BROKEN -> CompactAnswer.text(FAILED, e.code() + ": " + e.getMessage());
+        int status = row(e.code()).compaction();
+        return switch (status) {
+            case BAD_REQUEST -> CompactAnswer.text(status, e.getMessage());
+            case INCOMPATIBLE -> incompatible();
+            case RETRY ->
+                CompactAnswer.text(status, retryText(e.code()));
+            default -> CompactAnswer.text(status, e.code() + ": " + e.getMessage());
+        };
+    }
+
+    /** The failure as our own gRPC service tells it. */
+    static ServiceError service(Throwable thrown) {
+        Throwable failure = Failures.unwrap(thrown);
+        if (failure instanceof InvalidProtocolBufferException e) {
+            return service(new CoplaneException(ErrorCode.BAD_PROTOBUF, "message does not parse: " + e.getMessage(), e));
+        }
+        if (failure instanceof CoplaneException e) {
+            Row row = row(e.code());
+            long exceeded = e instanceof MemoryLimitException limit ? limit.exceededBytes() : 0;
+            return new ServiceError(row.own(), e.code(), e.getMessage(), row.retryable(), exceeded);
+        }
+        return new ServiceError(GRPC_INTERNAL, ErrorCode.INVARIANT_BROKEN, "internal error: " + failure, false, 0);
+    }
+
+    private static String retryText(ErrorCode code) {
+        return switch (code) {
+            case MEMORY_LIMIT -> OUTGROWN;
+            case COMPACTION_RUNNING -> "the same compaction is running";
+            default -> STOPPING_TEXT;
         };
     }
 
@@ -186,25 +226,23 @@ final class ErrorTable {
         return new DelegatedAnswer(GRPC_INTERNAL, null, response.getOtherError(), tag);
     }
 
-    /**
-     * The gRPC answer of a request that failed. Beside the reference, which has INTERNAL for all: what the client can retry is told in a way that it
-     * retries.
-     */
+    /** The gRPC answer of a request that failed. */
     static DelegatedAnswer delegated(Throwable thrown, Stage stage, String tag) {
-        Throwable failure = unwrap(thrown);
+        Throwable failure = Failures.unwrap(thrown);
         if (!(failure instanceof CoplaneException e)) {
             return new DelegatedAnswer(GRPC_INTERNAL, null, String.valueOf(failure.getMessage()), tag);
         }
-        if (e.code() == ErrorCode.MEMORY_LIMIT) {
-            return new DelegatedAnswer(GRPC_OK, busy(MEMORY_TEXT).toByteArray(), "", tag);
-        }
-        if (e.code() == ErrorCode.DEADLINE && stage == Stage.EXECUTE) {
-            return new DelegatedAnswer(GRPC_OK, Coprocessor.deadlineResponse().toByteArray(), "", tag);
-        }
-        int status = e.code() == ErrorCode.BLACK_LISTED
-                ? GRPC_PERMISSION_DENIED
-                : e.code() == ErrorCode.SHUTTING_DOWN ? GRPC_UNAVAILABLE : GRPC_INTERNAL;
-        return new DelegatedAnswer(status, null, e.getMessage(), tag);
+        return switch (row(e.code()).tikv()) {
+            case INTERNAL -> new DelegatedAnswer(GRPC_INTERNAL, null, e.getMessage(), tag);
+            case DENIED -> new DelegatedAnswer(GRPC_PERMISSION_DENIED, null, e.getMessage(), tag);
+            case UNAVAILABLE -> new DelegatedAnswer(GRPC_UNAVAILABLE, null, e.getMessage(), tag);
+            case BUSY -> new DelegatedAnswer(GRPC_OK, busy(MEMORY_TEXT).toByteArray(), "", tag);
+            case LATE ->
+                stage == Stage.EXECUTE
+                        ? new DelegatedAnswer(
+                                GRPC_OK, Coprocessor.deadlineResponse().toByteArray(), "", tag)
+                        : new DelegatedAnswer(GRPC_INTERNAL, null, e.getMessage(), tag);
+        };
     }
 
     private static Response busy(String text) {
@@ -236,15 +274,6 @@ final class ErrorTable {
                 : "Other(" + quoted(e.getMessage()) + ")";
     }
 
-    /** The failure itself, without the wrappers that futures add. */
-    static Throwable unwrap(Throwable thrown) {
-        Throwable failure = thrown;
-        while (failure instanceof CompletionException && failure.getCause() != null) {
-            failure = failure.getCause();
-        }
-        return failure;
-    }
-
     private static CopAnswer text(int status, String text, String tag) {
         return new CopAnswer(status, null, text, tag);
     }
@@ -268,7 +297,7 @@ final class ErrorTable {
 
     /** True for failures that are bugs of ours, to be logged with their stack. */
     static boolean isBug(Throwable thrown) {
-        Throwable failure = unwrap(thrown);
+        Throwable failure = Failures.unwrap(thrown);
         return !(failure instanceof InvalidProtocolBufferException)
                 && !(failure instanceof CoplaneException e && e.code() != ErrorCode.INVARIANT_BROKEN);
     }

@@ -20,6 +20,7 @@ public enum ErrorCode {
     STORE_REFUSED(1015),
     STORE_READ_ONLY(1016),
     PD_REFUSED(1017),
+    REQUEST_ID_IN_USE(1018),
     // 2xxx load or time: back off, retry
     MEMORY_LIMIT(2001),
     PERMIT_TIMEOUT(2002),
@@ -28,6 +29,7 @@ public enum ErrorCode {
     SHUTTING_DOWN(2005),
     PD_UNAVAILABLE(2006),
     COMPACTION_RUNNING(2007),
+    CANCELLED(2008),
     // 3xxx bytes: alert, never retry
     FILE_NOT_FOUND(3001),
     FILE_TRUNCATED(3002),

@@ -2,6 +2,7 @@ package io.coplane.snapshot;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectStore;
@@ -21,7 +22,6 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -255,10 +255,7 @@ final class SnapshotLoad {
     }
 
     private static CoplaneException typed(CompletableFuture<LoadedFile> read, ShardFile file) {
-        Throwable failure = read.exceptionNow();
-        while (failure instanceof CompletionException && failure.getCause() != null) {
-            failure = failure.getCause();
-        }
+        Throwable failure = Failures.unwrap(read.exceptionNow());
         if (failure instanceof CoplaneException error) {
             return error;
         }

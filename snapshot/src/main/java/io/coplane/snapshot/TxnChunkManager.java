@@ -3,6 +3,7 @@ package io.coplane.snapshot;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -280,10 +280,7 @@ public final class TxnChunkManager implements AutoCloseable {
         }
 
         private CoplaneException typed(Throwable failure) {
-            Throwable cause = failure;
-            while (cause instanceof CompletionException && cause.getCause() != null) {
-                cause = cause.getCause();
-            }
+            Throwable cause = Failures.unwrap(failure);
             if (cause instanceof MemoryLimitException limit) {
                 return limit;
             }

@@ -3,7 +3,7 @@ package io.coplane.worker.grpc;
 import io.coplane.engine.DelegatedRequest;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
-import io.coplane.nativecache.MemoryLimitException;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.proto.coprocessor.DelegateRequest;
 import io.coplane.proto.coprocessor.Request;
@@ -11,7 +11,6 @@ import io.grpc.ClientCall;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongFunction;
 
@@ -87,17 +86,14 @@ public final class DelegateClient implements DelegatedRequest.Store {
 
     /** A message that could not be charged arrives as the cause of a cancelled call. */
     private static CoplaneException typed(Throwable thrown) {
-        Throwable failure = thrown;
-        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MemoryLimitException limit) {
-                return limit;
-            }
-            if (cause instanceof CoplaneException typed) {
-                return typed;
-            }
-            failure = cause instanceof CompletionException ? failure : cause;
+        Throwable failure = Failures.unwrap(thrown);
+        Status status = Status.fromThrowable(failure);
+        while (failure.getCause() != null && !(failure instanceof CoplaneException)) {
+            failure = failure.getCause();
         }
-        Status status = Status.fromThrowable(thrown);
+        if (failure instanceof CoplaneException typed) {
+            return typed;
+        }
         ErrorCode code =
                 status.getCode() == Status.Code.DEADLINE_EXCEEDED ? ErrorCode.DEADLINE : ErrorCode.STORE_UNAVAILABLE;
         return new CoplaneException(code, "the store does not answer: " + failure.getMessage(), thrown);

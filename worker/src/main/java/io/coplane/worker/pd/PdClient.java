@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.proto.keyspacepb.GetAllKeyspacesRequest;
 import io.coplane.proto.keyspacepb.KeyspaceGrpc;
 import io.coplane.proto.keyspacepb.KeyspaceMeta;
@@ -296,7 +297,7 @@ public final class PdClient implements AutoCloseable {
                     return answer;
                 })
                 .exceptionallyCompose(thrown -> {
-                    Throwable failure = unwrap(thrown);
+                    Throwable failure = Failures.unwrap(thrown);
                     if (!isRetryable(failure)) {
                         return CompletableFuture.failedFuture(asPdException(name(call), failure));
                     }
@@ -351,7 +352,7 @@ public final class PdClient implements AutoCloseable {
 
     private void connected(CompletableFuture<PdLink> found, PdLink next, Throwable thrown) {
         reconnecting = null;
-        Throwable failure = thrown == null ? null : unwrap(thrown);
+        Throwable failure = thrown == null ? null : Failures.unwrap(thrown);
         if (failure == null && next.clusterId() != link.clusterId()) {
             failure = new PdException(
                     ErrorCode.PD_UNAVAILABLE,
@@ -427,14 +428,6 @@ public final class PdClient implements AutoCloseable {
 
     private static PdException asPdException(String method, Throwable failure) {
         return failure instanceof PdException e ? e : PdException.unavailable(method, failure);
-    }
-
-    static Throwable unwrap(Throwable thrown) {
-        Throwable failure = thrown;
-        while (failure instanceof CompletionException && failure.getCause() != null) {
-            failure = failure.getCause();
-        }
-        return failure;
     }
 
     /** Ends the thread; calls in work fail. Idempotent. */

@@ -1,5 +1,6 @@
 package io.coplane.worker.pd;
 
+import io.coplane.nativecache.Failures;
 import io.coplane.proto.pdpb.ErrorType;
 import io.coplane.proto.pdpb.GetClusterInfoRequest;
 import io.coplane.proto.pdpb.GetClusterInfoResponse;
@@ -56,7 +57,7 @@ final class PdConnector {
         String url = urls.next();
         return members(url)
                 .thenCompose(members -> toLeader(url, members))
-                .exceptionallyCompose(failure -> firstOf(urls, PdClient.unwrap(failure)));
+                .exceptionallyCompose(failure -> firstOf(urls, Failures.unwrap(failure)));
     }
 
     private CompletableFuture<GetMembersResponse> members(String url) {
@@ -79,7 +80,7 @@ final class PdConnector {
                 .thenApply(url -> link(channels.to(url), url, members))
                 .exceptionallyCompose(failure -> isForwardingEnabled
                         ? CompletableFuture.completedFuture(forwarded(askedUrl, leaderUrls.getFirst(), members))
-                        : CompletableFuture.failedFuture(PdClient.unwrap(failure)))
+                        : CompletableFuture.failedFuture(Failures.unwrap(failure)))
                 .thenCompose(this::withTso);
     }
 
@@ -90,7 +91,7 @@ final class PdConnector {
         String url = urls.next();
         return members(url)
                 .thenApply(members -> url)
-                .exceptionallyCompose(failure -> reachable(urls, PdClient.unwrap(failure)));
+                .exceptionallyCompose(failure -> reachable(urls, Failures.unwrap(failure)));
     }
 
     private PdLink forwarded(String followerUrl, String leaderUrl, GetMembersResponse members) {
@@ -116,7 +117,7 @@ final class PdConnector {
         return Calls.unary(link.channel(), PDGrpc.getGetClusterInfoMethod(), request, TIMEOUT)
                 .exceptionallyCompose(failure -> Status.fromThrowable(failure).getCode() == Status.Code.UNIMPLEMENTED
                         ? CompletableFuture.completedFuture(GetClusterInfoResponse.getDefaultInstance())
-                        : CompletableFuture.failedFuture(PdClient.unwrap(failure)))
+                        : CompletableFuture.failedFuture(Failures.unwrap(failure)))
                 .thenCompose(info -> info.getServiceModesList().contains(SERVICE_MODE_API) && info.getTsoUrlsCount() > 0
                         ? tsoGroup(link, info.getTsoUrlsList().iterator(), null)
                         : CompletableFuture.completedFuture(link));
@@ -147,7 +148,7 @@ final class PdConnector {
                     }
                     return new PdLink(link.channel(), link.clusterId(), link.leaderUrl(), link.memberUrls(), service);
                 })
-                .exceptionallyCompose(failure -> tsoGroup(link, urls, PdClient.unwrap(failure)));
+                .exceptionallyCompose(failure -> tsoGroup(link, urls, Failures.unwrap(failure)));
     }
 
     /** @throws PdException if the header holds an error */

@@ -4,6 +4,7 @@ import io.coplane.compaction.FileIdAllocator;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -35,7 +36,7 @@ public final class PdFileIds implements FileIdAllocator {
                 }
                 return ids;
             } catch (CompletionException e) {
-                giveUpOrWait(PdClient.unwrap(e), clock.nanoTime() - start);
+                giveUpOrWait(Failures.unwrap(e), clock.nanoTime() - start);
             }
         }
     }
