@@ -14,7 +14,7 @@ import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
  * Lets no request through once closing began, and closes the client only when the last one has ended. The CRT's connection manager ends the
  * <em>process</em> when it is asked for a connection after its close, so that must not be left to the callers' discipline. Owns the client. Thread-safe.
  */
-final class GatedHttp implements SdkAsyncHttpClient {
+public final class GatedHttp implements SdkAsyncHttpClient {
     private static final int CLOSING = 1 << 31; // sign bit; the other bits count requests
     private static final long PATIENCE_SECONDS = 60;
 
@@ -22,14 +22,15 @@ final class GatedHttp implements SdkAsyncHttpClient {
     private final AtomicInteger state = new AtomicInteger();
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
 
-    GatedHttp(SdkAsyncHttpClient client) {
+    /** @param client owned */
+    public GatedHttp(SdkAsyncHttpClient client) {
         this.client = client;
     }
 
     @Override
     public CompletableFuture<Void> execute(AsyncExecuteRequest request) {
         if (!enter()) {
-            CoplaneException closed = new CoplaneException(ErrorCode.SHUTTING_DOWN, "store is closed");
+            CoplaneException closed = new CoplaneException(ErrorCode.SHUTTING_DOWN, "client is closed");
             request.responseHandler().onError(closed);
             return CompletableFuture.failedFuture(closed);
         }

@@ -1,0 +1,100 @@
+package io.coplane.testing;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A key management service in this process, over HTTP and the JSON protocol of AWS's, of which it knows {@code Decrypt} alone. Its cipher turns every
+ * bit. A request must be signed by {@link #KEY_ID}. Thread-safe.
+ */
+public final class KmsServer implements AutoCloseable {
+    /** The access key id that it knows; the signature itself is not looked at. */
+    public static final String KEY_ID = "kms-user";
+
+    private static final String TARGET = "TrentService.Decrypt";
+    private static final Pattern CIPHER_TEXT = Pattern.compile("\"CiphertextBlob\"\\s*:\\s*\"([^\"]*)\"");
+
+    private final HttpServer server;
+    private final List<String> bodies = new CopyOnWriteArrayList<>();
+    private volatile String refusal = "";
+    private volatile int failuresToCome;
+
+    /** Starts a server on a port of its own. */
+    public KmsServer() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", this::answer);
+        server.start();
+    }
+
+    /** URL of the service. */
+    public String endpoint() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    /** What must be sent so that {@code plain} comes back. */
+    public static byte[] encrypt(byte[] plain) {
+        byte[] turned = plain.clone();
+        for (int i = 0; i < turned.length; i++) {
+            turned[i] = (byte) ~turned[i];
+        }
+        return turned;
+    }
+
+    /** Bodies of the requests so far. */
+    public List<String> bodies() {
+        return List.copyOf(bodies);
+    }
+
+    /** From now on every request is refused by this name of an error, with status 400. */
+    public void refuse(String error) {
+        refusal = error;
+    }
+
+    /** So many requests to come are answered with status 500. */
+    public void fail(int requests) {
+        failuresToCome = requests;
+    }
+
+    private void answer(HttpExchange exchange) throws IOException {
+        String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        bodies.add(body);
+        Matcher cipherText = CIPHER_TEXT.matcher(body);
+        String signer = String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"));
+        if (failuresToCome > 0) {
+            failuresToCome--;
+            send(exchange, 500, "{\"__type\":\"KMSInternalException\"}");
+        } else if (!refusal.isEmpty()) {
+            send(exchange, 400, "{\"__type\":\"" + refusal + "\",\"message\":\"refused\"}");
+        } else if (!TARGET.equals(exchange.getRequestHeaders().getFirst("X-Amz-Target"))
+                || !signer.contains("Credential=" + KEY_ID + "/")
+                || !signer.contains("/kms/aws4_request")
+                || !cipherText.find()) {
+            send(exchange, 400, "{\"__type\":\"ValidationException\",\"message\":\"no such request\"}");
+        } else {
+            byte[] plain = encrypt(Base64.getDecoder().decode(cipherText.group(1)));
+            send(exchange, 200, "{\"KeyId\":\"k\",\"Plaintext\":\"" + Base64.getEncoder().encodeToString(plain) + "\"}");
+        }
+    }
+
+    private static void send(HttpExchange exchange, int status, String body) throws IOException {
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", "application/x-amz-json-1.1");
+        exchange.sendResponseHeaders(status, bytes.length);
+        exchange.getResponseBody().write(bytes);
+        exchange.close();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+    }
+}
