@@ -81,6 +81,7 @@ public final class DataPlane implements AutoCloseable {
     private final SnapshotBuilder snapshots;
     private final DataPlaneMetrics metrics;
     private final Compactions compactions;
+    private final TxnChunks txnChunks;
     private final ExecutorService pool;
     private final ScheduledThreadPoolExecutor timer;
     private final AtomicInteger inWork = new AtomicInteger();
@@ -91,6 +92,7 @@ public final class DataPlane implements AutoCloseable {
     private DataPlane(
             DataPlaneConfig config,
             CompactionSettings compaction,
+            TxnChunkSettings chunkSettings,
             ObjectStore store,
             Clock clock,
             PrometheusRegistry registry,
@@ -119,6 +121,7 @@ public final class DataPlane implements AutoCloseable {
         metrics = new DataPlaneMetrics(registry, memory, parsed, limiter, cache);
         compactions = new Compactions(
                 compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));
+        txnChunks = new TxnChunks(chunkSettings, limiter, memory, store, pool, clock, registry);
     }
 
     /**
@@ -138,22 +141,25 @@ public final class DataPlane implements AutoCloseable {
             ObjectStore store,
             Clock clock,
             PrometheusRegistry registry) {
-        return open(config, compaction, store, clock, registry, (plain, address) -> plain);
+        return open(
+                config, compaction, TxnChunkSettings.none(), store, clock, registry, (plain, address) -> plain);
     }
 
     /**
      * As the other ones.
      *
+     * @param chunks how txn chunks are written
      * @param atSender the store with a sender's copy of young files before it (snapshot.md 4.8), for a request that names the sender's address
      */
     public static DataPlane open(
             DataPlaneConfig config,
             CompactionSettings compaction,
+            TxnChunkSettings chunks,
             ObjectStore store,
             Clock clock,
             PrometheusRegistry registry,
             BiFunction<ObjectStore, String, ObjectStore> atSender) {
-        return new DataPlane(config, compaction, store, clock, registry, atSender);
+        return new DataPlane(config, compaction, chunks, store, clock, registry, atSender);
     }
 
     /**
@@ -230,6 +236,24 @@ public final class DataPlane implements AutoCloseable {
         return compactions.compact(body, () -> {}, startNanos, pool, isCancelled, progress);
     }
 
+    /**
+     * Writes a txn chunk, or tells whether it could (worker.md 14). The chunk is visible only when it is whole.
+     *
+     * @param call its body is borrowed until the future completes
+     * @return the answer; never fails: every outcome is one
+     */
+    public CompletableFuture<TxnChunkAnswer> txnChunk(TxnChunkRequest call) {
+        inWork.incrementAndGet();
+        CompletableFuture<TxnChunkAnswer> answer;
+        try {
+            refuseWhenClosed();
+            answer = txnChunks.answer(call);
+        } catch (CoplaneException e) {
+            answer = CompletableFuture.completedFuture(ErrorTable.txnChunk(e, ErrorTable.ChunkStage.REQUEST));
+        }
+        return answer.whenComplete((done, failure) -> left());
+    }
+
     /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */
     public MemoryLimiter memory() {
         return memory;
@@ -301,6 +325,10 @@ public final class DataPlane implements AutoCloseable {
 
     private void end(CopCall work) {
         work.end(metrics, limiter, clock.nanoTime());
+        left();
+    }
+
+    private void left() {
         if (inWork.decrementAndGet() == 0 && closed.get()) {
             drained.complete(null);
         }

@@ -49,6 +49,19 @@ final class ErrorTable {
         }
     }
 
+    /** Where a request for a txn chunk stood when it failed: what its text begins with (worker.md 14.2). */
+    enum ChunkStage {
+        REQUEST(""),
+        KEYSPACE("failed to acquire keyspace info "),
+        CREATE("failed to create txn chunk file ");
+
+        private final String text;
+
+        ChunkStage(String text) {
+            this.text = text;
+        }
+    }
+
     private ErrorTable() {}
 
     /**
@@ -176,6 +189,22 @@ final class ErrorTable {
         };
     }
 
+    /** The answer to a request for a txn chunk that failed (worker.md 14.2). */
+    static TxnChunkAnswer txnChunk(Throwable thrown, ChunkStage stage) {
+        Throwable failure = Failures.unwrap(thrown);
+        if (stage != ChunkStage.REQUEST) {
+            return new TxnChunkAnswer(FAILED, stage.text + "Other(" + quoted(failure.getMessage()) + ")");
+        }
+        return failure instanceof CoplaneException e
+                ? new TxnChunkAnswer(row(e.code()).txnChunk(), e.getMessage())
+                : new TxnChunkAnswer(FAILED, "internal error: " + failure);
+    }
+
+    /** The answer to a request that names no keyspace. */
+    static TxnChunkAnswer missingKeyspace() {
+        return new TxnChunkAnswer(BAD_REQUEST, "missing keyspace id");
+    }
+
     /** The failure as our own gRPC service tells it. */
     static ServiceError service(Throwable thrown) {
         Throwable failure = Failures.unwrap(thrown);
@@ -279,7 +308,8 @@ final class ErrorTable {
     }
 
     /** Text in the reference's debug form: quoted, with quotes and control characters escaped. */
-    private static String quoted(String text) {
+    private static String quoted(String nullable) {
+        String text = String.valueOf(nullable);
         StringBuilder out = new StringBuilder("\"");
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);

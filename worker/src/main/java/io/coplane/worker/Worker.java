@@ -6,6 +6,7 @@ import io.coplane.engine.DataPlane;
 import io.coplane.engine.DataPlaneConfig;
 import io.coplane.engine.DelegatedAnswer;
 import io.coplane.engine.DelegatedRequest;
+import io.coplane.engine.TxnChunkSettings;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -17,6 +18,7 @@ import io.coplane.proto.metapb.Store;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.config.OwnConfig;
 import io.coplane.worker.config.WorkerConfig;
+import io.coplane.worker.encryption.WriteKeys;
 import io.coplane.worker.grpc.DelegateClient;
 import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.grpc.GrpcServer;
@@ -155,6 +157,7 @@ public final class Worker implements AutoCloseable {
                 planeConfig,
                 pd.map(client -> compaction.withIds(new PdFileIds(client, clock)))
                         .orElse(compaction),
+                chunks(config, planeConfig, tls, pd),
                 store,
                 clock,
                 registry,
@@ -170,6 +173,7 @@ public final class Worker implements AutoCloseable {
                 own.writeIdleTimeout());
         server = HttpServer.builder(plane::coprocessor, bodies, limits)
                 .compactor(plane::compact)
+                .txnChunks(plane::txnChunk)
                 .metrics(registry)
                 .statusPage(() -> StatusPage.html(plane, bodies, server))
                 .clock(clock)
@@ -197,6 +201,18 @@ public final class Worker implements AutoCloseable {
         var journals = CompactionJournals.open(Path.of(folder), clock, CompactionJournals.Limits.DEFAULT);
         owned.push(journals);
         return compaction.withJournals(journals);
+    }
+
+    /** How txn chunks are written; without PD none are. */
+    private TxnChunkSettings chunks(
+            WorkerConfig config, DataPlaneConfig plane, Optional<Tls> tls, Optional<PdClient> pd) {
+        if (pd.isEmpty()) {
+            return TxnChunkSettings.none();
+        }
+        PdClient client = pd.get();
+        WriteKeys keys = new WriteKeys(client, plane.masterKey(), tls.map(Tls::httpClient));
+        owned.push(keys);
+        return new TxnChunkSettings(config.txnChunkTargetBlockBytes(), keys, () -> client.timestamps(1));
     }
 
     /** PD, or nothing for a worker that stands alone. */

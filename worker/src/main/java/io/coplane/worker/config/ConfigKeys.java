@@ -59,7 +59,7 @@ public final class ConfigKeys {
         accepted("report-wru", FLAG);
         accepted("enable-load-data-check-point", FLAG);
         accepted("enable-load-data-multi-threads", FLAG);
-        accepted("txn-chunk-target-block-size", INTEGER);
+        used("txn-chunk-target-block-size", INTEGER, "65536", "size by which blocks of txn chunks are cut");
         accepted("read-columnar", FLAG);
 
         used("worker-limiter.global-concurrency-factor", NUMBER, "96.0", "requests in work per core; at most 256");

@@ -2,8 +2,10 @@ package io.coplane.worker.config;
 
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.keys.AwsKms;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Locale;
 
 /**
@@ -14,6 +16,8 @@ import java.util.Locale;
  * @param cipherText base64
  */
 public record MasterKeyConfig(String vendor, String keyId, String cipherText, String region, String endpoint) {
+    private static final String AWS_VENDOR = "aws";
+    private static final String ALIYUN_VENDOR = "aliyun";
     private static final String TEST_VENDOR = "test";
     private static final int KEY_BYTES = 32;
     private static final byte TEST_FILLER = 11;
@@ -29,16 +33,28 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
     }
 
     /**
-     * The 32 bytes of the key.
+     * The 32 bytes of the key. Asks the key service for it, and blocks for up to a minute, where the vendor has one.
      *
-     * @throws CoplaneException BAD_CONFIG for a key that a key management service would have to decrypt: not built yet
+     * @throws CoplaneException BAD_CONFIG for a vendor that is not built and for settings that can't be, BAD_ENCRYPTION_KEY if the service refuses or the
+     *     key has another length, STORE_UNAVAILABLE if the service can't be had
      */
     public byte[] resolve() {
         byte[] key = new byte[KEY_BYTES];
         switch (vendor.toLowerCase(Locale.ROOT)) {
-            case "aws", "aliyun" ->
+            case AWS_VENDOR -> {
+                byte[] plain = AwsKms.decrypt(keyId, region, endpoint, decoded());
+                if (plain.length != KEY_BYTES) {
+                    throw new CoplaneException(
+                            ErrorCode.BAD_ENCRYPTION_KEY,
+                            "the decrypted master key has another length: bytes=" + plain.length + " wanted="
+                                    + KEY_BYTES);
+                }
+                return plain;
+            }
+            case ALIYUN_VENDOR ->
                 throw new CoplaneException(
-                        ErrorCode.BAD_CONFIG, "security.master-key.vendor is not built yet: value=" + vendor);
+                        ErrorCode.BAD_CONFIG,
+                        "security.master-key.vendor \"aliyun\", the key service of Alibaba Cloud, is not built: \"aws\" is");
             case TEST_VENDOR -> {
                 Arrays.fill(key, TEST_FILLER);
                 byte[] id = keyId.getBytes(StandardCharsets.UTF_8);
@@ -53,14 +69,30 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
      * The master key that a keyspace has of its own (worker.md 17.3). Unlike at the start, an unknown vendor is none: the fixed key would make rubbish of
      * what it does not fit.
      *
-     * @throws CoplaneException BAD_ENCRYPTION_KEY for every vendor but {@code test}: key services are not built yet
+     * <p>Asks the key service, and blocks for up to a minute, where the vendor has one.
+     *
+     * @throws CoplaneException BAD_ENCRYPTION_KEY for an unknown vendor; else as {@link #resolve}
      */
     public static byte[] ofKeyspace(String vendor, String keyId, String region, String endpoint, byte[] cipherText) {
-        if (!vendor.equalsIgnoreCase(TEST_VENDOR)) {
+        boolean isKnown = switch (vendor.toLowerCase(Locale.ROOT)) {
+            case AWS_VENDOR, ALIYUN_VENDOR, TEST_VENDOR -> true;
+            default -> false;
+        };
+        if (!isKnown) {
             throw new CoplaneException(
-                    ErrorCode.BAD_ENCRYPTION_KEY, "key service of a keyspace is not built yet: vendor=" + vendor);
+                    ErrorCode.BAD_ENCRYPTION_KEY, "vendor of a keyspace's master key is not known: vendor=" + vendor);
         }
-        return new MasterKeyConfig(vendor, keyId, "", region, endpoint).resolve();
+        return new MasterKeyConfig(vendor, keyId, Base64.getEncoder().encodeToString(cipherText), region, endpoint)
+                .resolve();
+    }
+
+    @SuppressWarnings("UnusedException") // its text may show some of the key
+    private byte[] decoded() {
+        try {
+            return Base64.getDecoder().decode(cipherText.strip());
+        } catch (IllegalArgumentException e) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, "security.master-key.cipher-text is no base64");
+        }
     }
 
     /** Without the ciphertext: configurations are logged. */

@@ -7,6 +7,7 @@ import io.coplane.engine.DataPlaneConfig;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.sst.ChecksumType;
+import io.coplane.sst.TxnChunkBuilder;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Locale;
@@ -30,6 +31,7 @@ import java.util.Optional;
  * @param threadPoolSizeFactor worker threads per core; used within 1 .. 8
  * @param memoryUpperThreshold cap of the memory limiter
  * @param checksumType of written files
+ * @param txnChunkTargetBlockBytes size by which blocks of txn chunks are cut; 1 .. 1 GiB
  * @param pushMetricsAddr pushgateway, {@code host:port}; empty = off
  * @param pushMetricsInterval period of pushes; zero = off
  */
@@ -49,6 +51,7 @@ public record WorkerConfig(
         double threadPoolSizeFactor,
         SizeOrPercent memoryUpperThreshold,
         ChecksumType checksumType,
+        int txnChunkTargetBlockBytes,
         String pushMetricsAddr,
         Duration pushMetricsInterval,
         PdConfig pd,
@@ -63,6 +66,7 @@ public record WorkerConfig(
     private static final double DEFAULT_MEMORY_PERCENT = 80;
     private static final long DEFAULT_CACHE = -1;
     private static final int MOST_ZSTD_LEVEL = 22;
+    private static final long MOST_BLOCK_BYTES = 1L << 30;
 
     static WorkerConfig from(TomlTable root) {
         return new WorkerConfig(
@@ -81,6 +85,8 @@ public record WorkerConfig(
                 root.number("thread-pool-size-factor", 1),
                 root.sizeOrPercent("memory-upper-threshold", SizeOrPercent.ofPercent(DEFAULT_MEMORY_PERCENT)),
                 checksumType(root.text("checksum-type", "crc32")),
+                (int) root.integer(
+                        "txn-chunk-target-block-size", TxnChunkBuilder.DEFAULT_BLOCK_BYTES, 1, MOST_BLOCK_BYTES),
                 root.text("push-metrics-addr", ""),
                 root.duration("push-metrics-interval", Duration.ofSeconds(30)),
                 PdConfig.from(root.table("pd")),

@@ -4,6 +4,8 @@ import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
 import io.coplane.engine.CopRequest;
 import io.coplane.engine.RequestWork;
+import io.coplane.engine.TxnChunkAnswer;
+import io.coplane.engine.TxnChunkRequest;
 import io.coplane.nativecache.MemoryLimitException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -63,6 +65,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     /** Longest body of a compaction request: parsed it takes many times its size. The reference has no bound; stores send some kilobytes. */
     private static final long MOST_COMPACT_BYTES = 32 << 20;
+
+    /** Longest body of a txn chunk: the file is built on the heap, where it takes up to four times as much while it grows. */
+    private static final long MOST_TXN_CHUNK_BYTES =
+            Math.max(1 << 20, Runtime.getRuntime().maxMemory() / 16);
 
     private static final Duration LINGER = Duration.ofSeconds(5);
 
@@ -268,7 +274,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
             end(Answer.text(HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, ""));
             return;
         }
-        if (!path.equals(Pages.COPROCESSOR) && !isCompact()) {
+        if (!path.equals(Pages.COPROCESSOR) && !isCompact() && !isTxnChunk()) {
             state = State.SKIP;
             skippedBytes = 0;
         } else {
@@ -312,6 +318,8 @@ final class Connection extends ChannelInboundHandlerAdapter {
         }
         if (requestComplete && isCompact()) {
             compact();
+        } else if (requestComplete && isTxnChunk()) {
+            txnChunk();
         } else if (requestComplete) {
             work();
         }
@@ -321,8 +329,15 @@ final class Connection extends ChannelInboundHandlerAdapter {
         return path.equals(Pages.COMPACT) && server.compactor() != null;
     }
 
+    private boolean isTxnChunk() {
+        return path.equals(Pages.TXN_CHUNK) && server.txnChunks() != null;
+    }
+
     private long maxBodyBytes() {
         long most = server.limits().maxBodyBytes();
+        if (isTxnChunk()) {
+            return Math.min(most, MOST_TXN_CHUNK_BYTES);
+        }
         return isCompact() ? Math.min(most, MOST_COMPACT_BYTES) : most;
     }
 
@@ -402,6 +417,41 @@ final class Connection extends ChannelInboundHandlerAdapter {
                 });
     }
 
+    /** Hands the body to what writes txn chunks. As {@link #work}. */
+    private void txnChunk() {
+        state = State.WORK;
+        deadlineNanos = NEVER;
+        RequestBody taken = body;
+        body = null;
+        long bodyBytes = taken.byteSize();
+        CompletableFuture<TxnChunkAnswer> answered;
+        try {
+            answered = server.txnChunks()
+                    .txnChunk(new TxnChunkRequest(
+                            Pages.keyspaceId(request.uri()),
+                            Pages.txnChunkMethod(request.method()),
+                            taken.view(),
+                            () -> gone));
+        } catch (RuntimeException e) {
+            answered = CompletableFuture.failedFuture(e);
+        }
+        answered.handle((result, failure) -> {
+                    taken.close();
+                    Answer answer = failure == null
+                            ? Pages.txnChunk(result)
+                            : Answer.text(
+                                    HttpResponseStatus.INTERNAL_SERVER_ERROR,
+                                    bug(failure).text());
+                    onLoop(() -> finish("txn_chunk", "", RequestWork.NONE, answer, bodyBytes));
+                    return null;
+                })
+                .exceptionally(e -> {
+                    LOG.error("an answer was lost by a bug", e);
+                    channel.close();
+                    return null;
+                });
+    }
+
     private static CopAnswer bug(Throwable failure) {
         LOG.error("request failed by a bug", failure);
         return new CopAnswer(HttpResponseStatus.INTERNAL_SERVER_ERROR.code(), null, "Other(\"internal error\")", "");
@@ -449,7 +499,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private void end(Answer answer) {
         if (body != null) {
             bodyNanos = server.clock().nanoTime() - startNanos;
-            log(isCompact() ? "compact" : "coprocessor", "", RequestWork.NONE, answer, body.byteSize(), false);
+            log(path.substring(1), "", RequestWork.NONE, answer, body.byteSize(), false);
             body.close();
             body = null;
         }

@@ -55,6 +55,7 @@ public final class HttpServer implements AutoCloseable {
     private final HttpLimits limits;
     private final CopService service;
     private final CompactService compactor;
+    private final TxnChunkService txnChunks;
     private final MemoryLimiter bodies;
     private final Pages pages;
     private final AnswerBudget answers;
@@ -75,6 +76,7 @@ public final class HttpServer implements AutoCloseable {
         limits = builder.limits;
         service = builder.service;
         compactor = builder.compactor;
+        txnChunks = builder.txnChunks;
         bodies = builder.bodies;
         answers = new AnswerBudget(builder.mostAnswerBytes);
         pages = new Pages(builder.registry, builder.statusPage);
@@ -102,6 +104,7 @@ public final class HttpServer implements AutoCloseable {
         private final MemoryLimiter bodies;
         private final HttpLimits limits;
         private CompactService compactor;
+        private TxnChunkService txnChunks;
         private PrometheusRegistry registry = new PrometheusRegistry();
         private Supplier<String> statusPage = () -> "";
         private Clock clock = Clock.system();
@@ -126,6 +129,12 @@ public final class HttpServer implements AutoCloseable {
         /** Answers {@code /compact}; without it the path is not there. */
         public Builder compactor(CompactService value) {
             compactor = value;
+            return this;
+        }
+
+        /** Answers {@code /txn_chunk}; without it the path is not there. */
+        public Builder txnChunks(TxnChunkService value) {
+            txnChunks = value;
             return this;
         }
 
@@ -313,6 +322,11 @@ public final class HttpServer implements AutoCloseable {
     /** Null: none. */
     CompactService compactor() {
         return compactor;
+    }
+
+    /** Null: none. */
+    TxnChunkService txnChunks() {
+        return txnChunks;
     }
 
     MemoryLimiter bodies() {

@@ -2,28 +2,41 @@ package io.coplane.worker.http;
 
 import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
+import io.coplane.engine.TxnChunkAnswer;
+import io.coplane.engine.TxnChunkRequest;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.QueryStringDecoder;
 import io.netty.util.AsciiString;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.zip.GZIPOutputStream;
 
 /** Every route's answer but the data plane's own (worker.md 5). Thread-safe. */
 final class Pages {
     static final String COPROCESSOR = "/coprocessor";
     static final String COMPACT = "/compact";
+    static final String TXN_CHUNK = "/txn_chunk";
+
+    private static final String KEYSPACE_ID = "keyspace_id";
+    private static final Pattern DECIMAL = Pattern.compile("\\+?[0-9]{1,18}");
+    private static final long MOST_KEYSPACE_ID = 0xffff_ffffL;
 
     private static final String HEALTH = "/healthz";
     private static final String METRICS = "/metrics";
     private static final String STATUS = "/coplane/";
 
     private static final AsciiString PROTOBUF = AsciiString.cached("application/protobuf");
+    private static final AsciiString JSON = AsciiString.cached("application/json");
     private static final AsciiString PLAIN = AsciiString.cached("text/plain");
     private static final AsciiString METRICS_TEXT = AsciiString.cached("text/plain; version=0.0.4");
     private static final AsciiString HTML = AsciiString.cached("text/html; charset=utf-8");
@@ -103,6 +116,41 @@ final class Pages {
             }
         }
         return value.strip();
+    }
+
+    /** The unsigned value of {@code keyspace_id} in a request target, of several the last; empty if it is absent or no u32 (worker.md 14.1). */
+    static OptionalInt keyspaceId(String uri) {
+        List<String> values;
+        try {
+            values = QueryStringDecoder.builder()
+                    .semicolonIsNormalChar(true)
+                    .build(uri)
+                    .parameters()
+                    .getOrDefault(KEYSPACE_ID, List.of());
+        } catch (IllegalArgumentException e) { // a broken escape
+            return OptionalInt.empty();
+        }
+        if (values.isEmpty() || !DECIMAL.matcher(values.getLast()).matches()) {
+            return OptionalInt.empty();
+        }
+        long id = Long.parseLong(values.getLast());
+        return id > MOST_KEYSPACE_ID ? OptionalInt.empty() : OptionalInt.of((int) id);
+    }
+
+    /** What a request of {@code /txn_chunk} asks for. */
+    static TxnChunkRequest.Method txnChunkMethod(HttpMethod method) {
+        if (method.equals(HttpMethod.POST)) {
+            return TxnChunkRequest.Method.POST;
+        }
+        return method.equals(HttpMethod.GET) ? TxnChunkRequest.Method.GET : TxnChunkRequest.Method.OTHER;
+    }
+
+    /** The answer about a txn chunk as a response: JSON, or a text without content type (worker.md 14.2). */
+    static Answer txnChunk(TxnChunkAnswer answer) {
+        return Answer.bytes(
+                HttpResponseStatus.valueOf(answer.httpStatus()),
+                answer.isSuccess() ? JSON : AsciiString.EMPTY_STRING,
+                answer.text().getBytes(StandardCharsets.UTF_8));
     }
 
     /** A compaction's answer as a response: no content type (compaction.md 1.1). */

@@ -296,11 +296,11 @@ final class ConfigLoaderTest {
     }
 
     @Test
-    void keysOfManagementServicesAreNotBuilt() throws IOException {
+    void aKeyServiceThatIsNotBuiltIsNamed() throws IOException {
         MasterKeyConfig key =
-                load("security.master-key.vendor = \"aws\"").security().masterKey();
+                load("security.master-key.vendor = \"Aliyun\"").security().masterKey();
 
-        assertThatThrownBy(key::resolve).hasMessageContaining("not built yet");
+        assertThatThrownBy(key::resolve).hasMessageContaining("key service of Alibaba Cloud, is not built");
     }
 
     private WorkerConfig load(String toml) throws IOException {

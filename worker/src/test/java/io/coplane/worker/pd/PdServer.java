@@ -1,9 +1,12 @@
 package io.coplane.worker.pd;
 
+import com.google.protobuf.ByteString;
 import io.coplane.proto.keyspacepb.GetAllKeyspacesRequest;
 import io.coplane.proto.keyspacepb.GetAllKeyspacesResponse;
 import io.coplane.proto.keyspacepb.KeyspaceGrpc;
 import io.coplane.proto.keyspacepb.KeyspaceMeta;
+import io.coplane.proto.metapb.Peer;
+import io.coplane.proto.metapb.Region;
 import io.coplane.proto.metapb.Store;
 import io.coplane.proto.pdpb.Error;
 import io.coplane.proto.pdpb.ErrorType;
@@ -11,6 +14,8 @@ import io.coplane.proto.pdpb.GetAllStoresRequest;
 import io.coplane.proto.pdpb.GetAllStoresResponse;
 import io.coplane.proto.pdpb.GetMembersRequest;
 import io.coplane.proto.pdpb.GetMembersResponse;
+import io.coplane.proto.pdpb.GetRegionRequest;
+import io.coplane.proto.pdpb.GetRegionResponse;
 import io.coplane.proto.pdpb.GetStoreRequest;
 import io.coplane.proto.pdpb.GetStoreResponse;
 import io.coplane.proto.pdpb.Member;
@@ -46,6 +51,9 @@ public final class PdServer implements AutoCloseable {
         final long id;
         final Map<Long, Store> stores = new ConcurrentHashMap<>();
         final List<Long> keyspaces;
+        final Map<Long, String> encryption = new ConcurrentHashMap<>();
+        volatile Region region = Region.getDefaultInstance();
+        volatile long regionLeader;
         final AtomicLong lastTimestamp = new AtomicLong(100L << 18);
         final List<PdServer> members = new java.util.concurrent.CopyOnWriteArrayList<>();
         volatile PdServer leader;
@@ -53,6 +61,22 @@ public final class PdServer implements AutoCloseable {
         public Cluster(long id, List<Long> keyspaces) {
             this.id = id;
             this.keyspaces = keyspaces;
+        }
+
+        /** Sets the encryption setting of a keyspace, a JSON text. */
+        public void encrypt(long keyspaceId, String setting) {
+            encryption.put(keyspaceId, setting);
+        }
+
+        /** Sets what every key's region is, and the store of its leader. */
+        public void region(Region value, long leaderStore) {
+            region = value;
+            regionLeader = leaderStore;
+        }
+
+        /** Sets the timestamp before the next one. */
+        public void lastTimestamp(long value) {
+            lastTimestamp.set(value);
         }
 
         /** Puts or replaces a store. */
@@ -65,6 +89,7 @@ public final class PdServer implements AutoCloseable {
     final AtomicInteger failuresToCome = new AtomicInteger();
     final ConcurrentLinkedQueue<Integer> tsoCounts = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<String> forwardedHosts = new ConcurrentLinkedQueue<>();
+    final ConcurrentLinkedQueue<ByteString> regionKeys = new ConcurrentLinkedQueue<>();
     volatile boolean isTsoSilent;
 
     private final Cluster cluster;
@@ -98,6 +123,11 @@ public final class PdServer implements AutoCloseable {
 
     public String url() {
         return url;
+    }
+
+    /** Keys whose region was asked for, in order. */
+    public List<ByteString> regionKeys() {
+        return List.copyOf(regionKeys);
     }
 
     @Override
@@ -180,6 +210,20 @@ public final class PdServer implements AutoCloseable {
         }
 
         @Override
+        public void getRegion(GetRegionRequest request, StreamObserver<GetRegionResponse> out) {
+            if (!isRefused(out)) {
+                regionKeys.add(request.getRegionKey());
+                answer(
+                        out,
+                        GetRegionResponse.newBuilder()
+                                .setHeader(header())
+                                .setRegion(cluster.region)
+                                .setLeader(Peer.newBuilder().setStoreId(cluster.regionLeader))
+                                .build());
+            }
+        }
+
+        @Override
         public void getAllStores(GetAllStoresRequest request, StreamObserver<GetAllStoresResponse> out) {
             if (!isRefused(out)) {
                 answer(
@@ -232,7 +276,13 @@ public final class PdServer implements AutoCloseable {
                     .filter(id -> id >= request.getStartId())
                     .sorted()
                     .limit(request.getLimit())
-                    .forEach(id -> found.addKeyspaces(KeyspaceMeta.newBuilder().setId(id.intValue())));
+                    .forEach(id -> {
+                        KeyspaceMeta.Builder keyspace = KeyspaceMeta.newBuilder().setId(id.intValue());
+                        if (cluster.encryption.containsKey(id)) {
+                            keyspace.putConfig("encryption", cluster.encryption.get(id));
+                        }
+                        found.addKeyspaces(keyspace);
+                    });
             answer(out, found.build());
         }
     }
