@@ -70,6 +70,17 @@ public final class Coprocessor {
         return new Explained(response, run.executors());
     }
 
+    /**
+     * A request whose answer is given out piece by piece.
+     *
+     * @param snapshot borrowed until the result is closed; what execution holds is charged to its guard
+     * @param deadline asked at every piece anew
+     */
+    public static PagedRun pages(Request request, Snapshot snapshot, Clock clock, DeadlineCheck deadline) {
+        Sources sources = new SnapshotSources(snapshot, RegionAccessor.NONE, deadline);
+        return new PagedRun(request, sources, snapshot.guard(), clock, deadline);
+    }
+
     /** {@code region_error} of a request whose time is over (coprocessor.md 2.3). */
     public static Response deadlineResponse() {
         return Response.newBuilder()

@@ -20,7 +20,7 @@ import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.types.ByteSink;
 import io.coplane.types.EvalException;
 
-/** The run loop of a DAG and its answer (coprocessor.md 3.3, 3.13). Used once. */
+/** The run loop of a DAG and its answer, whole or in pieces (coprocessor.md 3.3, 3.13). Used once. One thread at a time. */
 final class DagRun {
     private static final int FIRST_BATCH_ROWS = 32;
     private static final int MAX_BATCH_ROWS = 1024;
@@ -32,7 +32,12 @@ final class DagRun {
     private final DagPlan plan;
     private final long maxResponseBytes;
     private final DeadlineCheck deadline;
+    private final long pagingBytes;
+    private int wanted = FIRST_BATCH_ROWS;
+    private long rows;
+    private boolean ending;
     private boolean drained;
+    private boolean ended;
     private boolean failed;
 
     DagRun(Request request, DAGRequest dag, DagPlan plan, long maxResponseBytes, DeadlineCheck deadline) {
@@ -42,6 +47,10 @@ final class DagRun {
         this.maxResponseBytes = maxResponseBytes;
         this.deadline = deadline;
         plan.context().setDeadline(deadline::check);
+        pagingBytes = plan.isRowByRow() ? request.getPagingSizeBytes() : 0;
+        if (pagingBytes != 0) {
+            plan.reader().countBytes();
+        }
     }
 
     /**
@@ -51,18 +60,54 @@ final class DagRun {
      */
     Response.Builder run() {
         try {
-            boolean closedEarly = loop();
-            return answer(closedEarly);
+            loop(Long.MAX_VALUE);
+            return answer();
         } catch (CoplaneException e) {
-            if (!Failures.isEvaluation(e)) {
-                throw e;
-            }
-            failed = true;
-            SelectResponse error = SelectResponse.newBuilder()
-                    .setError(Error.newBuilder().setCode(Failures.mysqlCode(e)).setMsg(e.getMessage()))
-                    .build();
-            return Response.newBuilder().setData(error.toByteString());
+            return error(e);
         }
+    }
+
+    /**
+     * Runs until the rows given out since the last call reach a size, or to the end of the data or of the page.
+     *
+     * <p>The data of all pieces, one behind the other, are those of {@link #run}.
+     *
+     * @param pieceBytes at least so many, and less than a batch more; at least 1
+     * @return data and, if the plan goes row by row, the range read since the last call; at the end everything that {@link #run} answers
+     * @throws CoplaneException as {@link #run}
+     */
+    Response.Builder next(long pieceBytes) {
+        try {
+            if (loop(pieceBytes)) {
+                return answer();
+            }
+        } catch (CoplaneException e) {
+            return error(e);
+        }
+        Response.Builder piece = Response.newBuilder()
+                .setData(UnsafeByteOperations.unsafeWrap(plan.output().chunks().copyBytes()));
+        plan.output().chunks().truncate(0);
+        if (plan.isRowByRow()) {
+            piece.setRange(keyRange(plan.reader().takeScannedRange()));
+        }
+        return piece;
+    }
+
+    private Response.Builder error(CoplaneException e) {
+        if (!Failures.isEvaluation(e)) {
+            throw e;
+        }
+        failed = true;
+        ended = true;
+        SelectResponse error = SelectResponse.newBuilder()
+                .setError(Error.newBuilder().setCode(Failures.mysqlCode(e)).setMsg(e.getMessage()))
+                .build();
+        return Response.newBuilder().setData(error.toByteString());
+    }
+
+    /** True once everything is answered. */
+    boolean isEnded() {
+        return ended;
     }
 
     /** True if {@link #run} answered an evaluation error. */
@@ -74,16 +119,10 @@ final class DagRun {
      * Pulls until the data or a budget ends. An answer that has grown too large ends the page: the scan reads no more, and the executors above it give
      * out what they hold.
      *
-     * @return true if the answer was closed because of its size
+     * @param pieceBytes stops when so much of the root's rows waits to be given out
+     * @return false if there is more to come
      */
-    private boolean loop() {
-        long pagingBytes = plan.isRowByRow() ? request.getPagingSizeBytes() : 0;
-        if (pagingBytes != 0) {
-            plan.reader().countBytes();
-        }
-        boolean ending = false;
-        int wanted = FIRST_BATCH_ROWS;
-        long rows = 0;
+    private boolean loop(long pieceBytes) {
         while (true) {
             deadline.check();
             Batch batch = plan.root().next(wanted);
@@ -109,13 +148,17 @@ final class DagRun {
                     || reached(plan.reader().scannedRows(), request.getMaxKeysRead())
                     || reached(plan.reader().scannedBytes(), pagingBytes)) {
                 drained = batch.drained() == Drained.DRAIN && !ending;
-                return ending;
+                ended = true;
+                return true;
             }
             if (written >= maxResponseBytes) {
                 plan.reader().endPage();
                 ending = true;
             }
             wanted = Math.min(2 * wanted, MAX_BATCH_ROWS);
+            if (plan.output().chunks().length() >= pieceBytes) {
+                return false;
+            }
         }
     }
 
@@ -124,7 +167,7 @@ final class DagRun {
         return budget != 0 && Long.compareUnsigned(count, budget) >= 0;
     }
 
-    private Response.Builder answer(boolean closedEarly) {
+    private Response.Builder answer() {
         SelectResponse.Builder rest = SelectResponse.newBuilder().setEncodeType(plan.encodeType());
         for (EvalException warning : plan.context().warnings()) {
             rest.addWarnings(Error.newBuilder().setCode(warning.warningCode()).setMsg(warning.warningText()));
@@ -145,13 +188,17 @@ final class DagRun {
         boolean budget = request.getPagingSize() != 0
                 || request.getMaxKeysRead() != 0
                 || plan.isRowByRow() && request.getPagingSizeBytes() != 0;
-        if (!drained && (budget || closedEarly)) {
-            ScanRange range = plan.reader().takeScannedRange();
-            response.setRange(KeyRange.newBuilder()
-                    .setStart(UnsafeByteOperations.unsafeWrap(range.start()))
-                    .setEnd(UnsafeByteOperations.unsafeWrap(range.end())));
+        if (!drained && (budget || ending)) {
+            response.setRange(keyRange(plan.reader().scannedRange()));
         }
         return response;
+    }
+
+    private static KeyRange keyRange(ScanRange range) {
+        return KeyRange.newBuilder()
+                .setStart(UnsafeByteOperations.unsafeWrap(range.start()))
+                .setEnd(UnsafeByteOperations.unsafeWrap(range.end()))
+                .build();
     }
 
     /** The chunks as they were encoded, then everything else. */

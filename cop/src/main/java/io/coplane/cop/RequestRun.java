@@ -31,6 +31,7 @@ import io.coplane.snapshot.ReadStatistics;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** One request, or one task of a batch, from its bytes to its answer (coprocessor.md 2.1, worker.md 6.4). Used once, by one thread. */
@@ -70,15 +71,29 @@ final class RequestRun {
         long start = clock.nanoTime();
         Response.Builder response;
         try {
-            response = answer();
+            response = answerOrThrow();
         } catch (CoplaneException e) {
             if (!Failures.isText(e)) {
                 throw e;
             }
             response = Response.newBuilder().setOtherError(Failures.otherError(e));
         }
-        return response.setExecDetailsV2(
-                details(response.getData().size(), TimeUnit.NANOSECONDS.toMillis(clock.nanoTime() - start)));
+        return detailed(response, response.getData().size(), clock.nanoTime() - start);
+    }
+
+    /** Adds what the work cost. */
+    Response.Builder detailed(Response.Builder response, long dataBytes, long nanos) {
+        return response.setExecDetailsV2(details(dataBytes, TimeUnit.NANOSECONDS.toMillis(nanos)));
+    }
+
+    /** The request's plan, unless it is none that runs: of another type, or answered by the client's cache. */
+    Optional<DAGRequest> planToRun() {
+        checkVersion();
+        if (request.getTp() != DAG) {
+            return Optional.empty();
+        }
+        DAGRequest dag = parse(DAGRequest.parser());
+        return isCacheHit() ? Optional.empty() : Optional.of(dag);
     }
 
     /** What each executor of the plan did, in the order of the request; empty unless a plan was built. */
@@ -86,10 +101,15 @@ final class RequestRun {
         return executors;
     }
 
-    private Response.Builder answer() {
+    private void checkVersion() {
         if (request.getContext().getApiVersion() == APIVersion.V3) {
             throw new CoplaneException(ErrorCode.UNSUPPORTED, "API V3 is not supported by this TiKV build");
         }
+    }
+
+    /** As {@link #run}, without details, and failures that are texts are thrown. */
+    Response.Builder answerOrThrow() {
+        checkVersion();
         long tp = request.getTp();
         if (tp == DAG) {
             DAGRequest dag = parse(DAGRequest.parser());
@@ -136,27 +156,41 @@ final class RequestRun {
 
     private Response.Builder dag(DAGRequest dag, long readTs) {
         try (RowSource source = sources.at(readTs);
-                DagPlan plan = DagPlan.build(
-                        dag,
-                        source,
-                        Ranges.of(request.getRangesList()),
-                        Ranges.prefixBytes(request.getContext()),
-                        request.getPagingSize(),
-                        accessor(readTs),
-                        clock,
-                        guard)) {
+                DagPlan plan = plan(dag, source, readTs)) {
             DagRun run = new DagRun(request, dag, plan, maxResponseBytes, deadline);
-            Response.Builder response = run.run();
-            executors = Arrays.stream(plan.summaries())
-                    .map(summary -> new ExecutorWork(
-                            summary.producedRows(), summary.iterations(), summary.nanos(), summary.peakBytes()))
-                    .toList();
-            work = WorkCounters.of(dag, plan, request.getPagingSize());
-            if (!run.isFailed() && sources.dataVersion() != 0) {
-                response.setCacheLastVersion(sources.dataVersion());
-            }
-            return response.setCanBeCached(request.getIsCacheEnabled() && !plan.looksUp() && !sources.metNewer());
+            return finished(run, dag, plan, run.run());
         }
+    }
+
+    /** The timestamp that a plan reads at. */
+    long readTs(DAGRequest dag) {
+        return readTs(dag.getStartTsFallback());
+    }
+
+    /** @param source borrowed by the plan, which is the caller's */
+    DagPlan plan(DAGRequest dag, RowSource source, long readTs) {
+        return DagPlan.build(
+                dag,
+                source,
+                Ranges.of(request.getRangesList()),
+                Ranges.prefixBytes(request.getContext()),
+                request.getPagingSize(),
+                accessor(readTs),
+                clock,
+                guard);
+    }
+
+    /** Adds to the answer of a plan that has run what the cache needs. */
+    Response.Builder finished(DagRun run, DAGRequest dag, DagPlan plan, Response.Builder response) {
+        executors = Arrays.stream(plan.summaries())
+                .map(summary -> new ExecutorWork(
+                        summary.producedRows(), summary.iterations(), summary.nanos(), summary.peakBytes()))
+                .toList();
+        work = WorkCounters.of(dag, plan, request.getPagingSize());
+        if (!run.isFailed() && sources.dataVersion() != 0) {
+            response.setCacheLastVersion(sources.dataVersion());
+        }
+        return response.setCanBeCached(request.getIsCacheEnabled() && !plan.looksUp() && !sources.metNewer());
     }
 
     /** Look-ups in other places need what coprocessor.md 3.11 lists; without it there is no accessor. */

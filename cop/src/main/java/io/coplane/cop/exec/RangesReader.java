@@ -26,6 +26,7 @@ public final class RangesReader {
     private boolean isPageEnded;
 
     private ScanRange current;
+    private byte[] firstBegin = NONE;
     private byte[] pageBegin = NONE;
     private byte[] pageEnd = NONE;
 
@@ -78,6 +79,7 @@ public final class RangesReader {
         }
         if (pageBegin.length == 0) {
             pageBegin = backward ? current.scannedEnd() : current.start();
+            firstBegin = pageBegin;
         }
         if (rangesBegun == rangeRows.length) {
             rangeRows = Arrays.copyOf(rangeRows, 2 * rangesBegun);
@@ -150,6 +152,12 @@ public final class RangesReader {
         rangesBegun = 1;
         rangeRows[0] = 0;
         return taken;
+    }
+
+    /** The interval read since the start. */
+    public ScanRange scannedRange() {
+        byte[] end = pageEnd.length == 0 ? pageBegin : pageEnd; // nothing was read since the last call of takeScannedRange
+        return backward ? new ScanRange(end, firstBegin, false) : new ScanRange(firstBegin, end, false);
     }
 
     /** The interval read since the last call. */
