@@ -39,12 +39,7 @@ public final class PagedRun implements AutoCloseable {
     private long chargedBytes;
     private boolean done;
 
-    PagedRun(
-            Request request,
-            Coprocessor.Sources sources,
-            MemoryGuard guard,
-            Clock clock,
-            DeadlineCheck deadline) {
+    PagedRun(Request request, Coprocessor.Sources sources, MemoryGuard guard, Clock clock, DeadlineCheck deadline) {
         this.request = request;
         this.sources = sources;
         this.guard = guard;
@@ -92,7 +87,9 @@ public final class PagedRun implements AutoCloseable {
         charge(piece.getData());
         if (!run.isEnded()) {
             return new Page(
-                    piece.getData(), piece.hasRange() ? Optional.of(piece.getRange()) : Optional.empty(), Optional.empty());
+                    piece.getData(),
+                    piece.hasRange() ? Optional.of(piece.getRange()) : Optional.empty(),
+                    Optional.empty());
         }
         done = true;
         return last(base.finished(run, dag, plan, piece), workNanos);

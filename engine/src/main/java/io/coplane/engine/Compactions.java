@@ -18,8 +18,10 @@ import io.coplane.nativecache.ObjectStore;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -49,7 +51,7 @@ final class Compactions implements AutoCloseable {
     private final AsyncSemaphore vectorIndexes;
 
     /** Answers to come, by the identity of the request. */
-    private final ConcurrentHashMap<String, CompletableFuture<CompactAnswer>> inWork = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<String, Shared> inWork = new ConcurrentHashMap<>();
 
     private volatile boolean stopping;
 
@@ -77,7 +79,8 @@ final class Compactions implements AutoCloseable {
      * @param bodyRead    run when the body was parsed
      * @param startNanos  when the request began to arrive
      * @param parser      runs what comes before the work; never I/O threads
-     * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops
+     * @param isCancelled asked at every key: once true, and so of all who joined it, the compaction ends with CANCELLED
+     * @param running     told what the work is charged to
      * @param progress    written to while it runs; not if the same request is in work already
      * @return the answer; never fails
      */
@@ -87,11 +90,13 @@ final class Compactions implements AutoCloseable {
             long startNanos,
             Executor parser,
             BooleanSupplier isCancelled,
+            Running.Entry running,
             CompactionProgress progress) {
         metrics.started();
         CompletableFuture<CompactAnswer> answer;
         try {
-            answer = CompletableFuture.supplyAsync(() -> begin(body, bodyRead, parser, isCancelled, progress), parser)
+            answer = CompletableFuture.supplyAsync(
+                            () -> begin(body, bodyRead, parser, isCancelled, running, progress), parser)
                     .thenCompose(begun -> begun);
         } catch (RejectedExecutionException e) {
             answer = CompletableFuture.failedFuture(
@@ -119,11 +124,19 @@ final class Compactions implements AutoCloseable {
     /** A request that may run, with the memory it was admitted with, and a vector index permit where it needs one. @param identity empty: it writes no files */
     private record Admitted(CompactionRequest request, String identity, MemoryGuard guard) {}
 
+    /** A compaction in work, and who asked for it: whether each of them is gone. */
+    private record Shared(CompletableFuture<CompactAnswer> answer, List<BooleanSupplier> askers) {
+        private boolean areAllGone() {
+            return askers.stream().allMatch(BooleanSupplier::getAsBoolean);
+        }
+    }
+
     private CompletableFuture<CompactAnswer> begin(
             MemorySegment body,
             Runnable bodyRead,
             Executor aside,
             BooleanSupplier isCancelled,
+            Running.Entry running,
             CompactionProgress progress) {
         CompactionRequest request = parse(body);
         String identity = Compactor.writesFiles(request.type()) ? CompactionJournals.identity(body) : "";
@@ -144,24 +157,27 @@ final class Compactions implements AutoCloseable {
             return CompletableFuture.completedFuture(ErrorTable.vectorIndexThrottled());
         }
         if (identity.isEmpty()) {
-            return run(new Admitted(request, "", admit(request)), aside, isCancelled, progress);
+            return run(new Admitted(request, "", admit(request)), aside, isCancelled, running, progress);
         }
-        var answer = new CompletableFuture<CompactAnswer>();
-        CompletableFuture<CompactAnswer> running = inWork.putIfAbsent(identity, answer);
-        if (running != null) {
+        var shared = new Shared(new CompletableFuture<>(), new CopyOnWriteArrayList<>(List.of(isCancelled)));
+        CompletableFuture<CompactAnswer> answer = shared.answer();
+        Shared other = inWork.putIfAbsent(identity, shared);
+        if (other != null) {
+            other.askers().add(isCancelled);
             // a store that lost its connection asks again: one compaction answers both
             metrics.continued("joined");
             LOG.info("compaction is in work already: shard={} request={}", shard(request), identity);
-            return running;
+            return other.answer();
         }
+        BooleanSupplier areAllGone = () -> isCancelled.getAsBoolean() && shared.areAllGone();
         CompletableFuture<CompactAnswer> work;
         try {
-            work = run(new Admitted(request, identity, admit(request)), aside, isCancelled, progress);
+            work = run(new Admitted(request, identity, admit(request)), aside, areAllGone, running, progress);
         } catch (RuntimeException e) {
             work = CompletableFuture.failedFuture(e);
         }
         var _ = work.whenComplete((done, failure) -> {
-            inWork.remove(identity, answer);
+            inWork.remove(identity, shared);
             if (failure == null) {
                 answer.complete(done);
             } else {
@@ -209,7 +225,12 @@ final class Compactions implements AutoCloseable {
     }
 
     private CompletableFuture<CompactAnswer> run(
-            Admitted admitted, Executor aside, BooleanSupplier isCancelled, CompactionProgress progress) {
+            Admitted admitted,
+            Executor aside,
+            BooleanSupplier isCancelled,
+            Running.Entry running,
+            CompactionProgress progress) {
+        running.work(admitted.guard());
         try {
             return CompletableFuture.supplyAsync(() -> work(admitted, aside, isCancelled, progress), threads)
                     .whenComplete((answer, failure) -> releasePermit(admitted.request()));
@@ -244,8 +265,7 @@ final class Compactions implements AutoCloseable {
                     result.copiedBytes(),
                     result.resumedFiles(),
                     (clock.nanoTime() - start) / 1000);
-            return new CompactAnswer(
-                    ErrorTable.OK, result.changeSet().toByteArray(), () -> delivered(admitted.identity(), aside));
+            return CompactAnswer.success(result.changeSet().toByteArray(), () -> delivered(admitted.identity(), aside));
         } catch (CoplaneException e) {
             LOG.warn(
                     "compaction failed: shard={} variant={} code={} cause={}",
@@ -253,7 +273,8 @@ final class Compactions implements AutoCloseable {
                     request.type().variant(),
                     e.code(),
                     e.getMessage());
-            throw e;
+            boolean isCancellation = e.code() == ErrorCode.SHUTTING_DOWN && !stopping && isCancelled.getAsBoolean();
+            throw isCancellation ? new CoplaneException(ErrorCode.CANCELLED, "compaction was cancelled", e) : e;
         }
     }
 

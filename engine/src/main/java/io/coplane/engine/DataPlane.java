@@ -5,6 +5,8 @@ import io.coplane.compaction.CompactionProgress;
 import io.coplane.cop.Coprocessor;
 import io.coplane.cop.RegionAccessor;
 import io.coplane.engine.ErrorTable.Stage;
+import io.coplane.engine.PlaneStatus.Account;
+import io.coplane.engine.RunningRequest.Kind;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -26,8 +28,11 @@ import io.coplane.snapshot.TxnChunkManager;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -54,6 +59,7 @@ public final class DataPlane implements AutoCloseable {
     private static final long DEFAULT_WAIT_MILLIS = 20_000;
     private static final long DEFAULT_HANDLE_MILLIS = 60_000;
     private static final int PROTOBUF_NESTING = 1000;
+    private static final long DEFAULT_PAGE_BYTES = 1 << 20;
 
     /** How often idle files are looked for: the shortest time that any of them stays (sst.md 9.1). */
     private static final long CACHE_SWEEP_SECONDS = 15;
@@ -82,6 +88,8 @@ public final class DataPlane implements AutoCloseable {
     private final DataPlaneMetrics metrics;
     private final Compactions compactions;
     private final TxnChunks txnChunks;
+    private final Running running;
+    private final Set<CopStream> streams = ConcurrentHashMap.newKeySet();
     private final ExecutorService pool;
     private final ScheduledThreadPoolExecutor timer;
     private final AtomicInteger inWork = new AtomicInteger();
@@ -102,6 +110,7 @@ public final class DataPlane implements AutoCloseable {
         this.config = config;
         this.clock = clock;
         memory = new MemoryLimiter(config.memoryCapBytes());
+        running = new Running(clock);
         timer = new ScheduledThreadPoolExecutor(1, named("coplane-timer"));
         timer.setRemoveOnCancelPolicy(true);
         pool = Executors.newFixedThreadPool(config.workerThreads(), named("coplane-worker"));
@@ -141,8 +150,7 @@ public final class DataPlane implements AutoCloseable {
             ObjectStore store,
             Clock clock,
             PrometheusRegistry registry) {
-        return open(
-                config, compaction, TxnChunkSettings.none(), store, clock, registry, (plain, address) -> plain);
+        return open(config, compaction, TxnChunkSettings.none(), store, clock, registry, (plain, address) -> plain);
     }
 
     /**
@@ -217,7 +225,7 @@ public final class DataPlane implements AutoCloseable {
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<CompactAnswer> compact(MemorySegment body, Runnable bodyRead, long startNanos) {
-        return compactions.compact(body, bodyRead, startNanos, pool, () -> false, new CompactionProgress());
+        return compact("", body, bodyRead, startNanos, () -> false, new CompactionProgress());
     }
 
     /** As the other one, with a body that lives until the answer. */
@@ -228,12 +236,162 @@ public final class DataPlane implements AutoCloseable {
     /**
      * As the other ones, watched and stopped by whoever waits for it.
      *
-     * @param isCancelled asked at every key: once true the compaction ends as one of a worker that stops; its files stay, nobody refers to them
+     * @param isCancelled asked at every key: once true the compaction ends; its files stay, nobody refers to them
      * @param progress    written to while it runs; may be read from any thread
      */
     public CompletableFuture<CompactAnswer> compact(
             MemorySegment body, long startNanos, BooleanSupplier isCancelled, CompactionProgress progress) {
-        return compactions.compact(body, () -> {}, startNanos, pool, isCancelled, progress);
+        return compact("", body, () -> {}, startNanos, isCancelled, progress);
+    }
+
+    /**
+     * As the other ones, of a client that chose an id.
+     *
+     * @param requestId what {@link #cancel} calls it; empty = nothing
+     */
+    public CompletableFuture<CompactAnswer> compact(
+            String requestId,
+            MemorySegment body,
+            Runnable bodyRead,
+            long startNanos,
+            BooleanSupplier isCancelled,
+            CompactionProgress progress) {
+        Running.Entry entry;
+        try {
+            entry = running.begin(requestId, Kind.COMPACTION, "compact");
+        } catch (CoplaneException e) {
+            return CompletableFuture.completedFuture(ErrorTable.compaction(e));
+        }
+        BooleanSupplier isOver = () -> isCancelled.getAsBoolean() || entry.isCancelled();
+        return compactions
+                .compact(body, bodyRead, startNanos, pool, isOver, entry, progress)
+                .whenComplete((answer, bug) -> running.end(entry));
+    }
+
+    /**
+     * Answers a request page by page. Nothing is executed before the stream's first {@link CopStream#request()}.
+     *
+     * @param receiver takes pages, or the failure; perhaps before this returns
+     * @return the stream, which its caller cancels when it is not read any more; empty if it was refused, which the receiver was told
+     */
+    public Optional<CopStream> stream(StreamRequest call, CopStream.Receiver receiver) {
+        CopCall work = begin(() -> false);
+        try {
+            refuseWhenClosed();
+            Request request = call.request();
+            work.parsed = parsed.acquire(HEAP_BYTES_A_REQUEST_BYTE * request.getSerializedSize()
+                    + HEAP_BYTES_A_CHANGE_SET_BYTE * call.changeSet().byteSize());
+            work.begin(request, metrics);
+            refuseListed(request, work);
+            Running.Entry entry = running.begin(call.requestId(), Kind.COPROCESSOR, work.tag);
+            entry.request(call.charge());
+            long pageBytes = call.pageBytes() == 0 ? DEFAULT_PAGE_BYTES : call.pageBytes();
+            CopStream stream = new CopStream(
+                    call,
+                    paged(request),
+                    Math.clamp(pageBytes, 1, config.maxResponseBytes()),
+                    deadline(work, 0, millis(request, DEFAULT_HANDLE_MILLIS)).nanos(),
+                    receiver,
+                    new StreamPlane(work),
+                    entry,
+                    pool,
+                    timer,
+                    clock);
+            streams.add(stream);
+            if (closed.get()) { // close() may have looked before it was added
+                stream.stop();
+            }
+            return Optional.of(stream);
+        } catch (CoplaneException e) {
+            metrics.failed(Stage.ADMIT.reason());
+            call.charge().close();
+            end(work);
+            receiver.failed(ErrorTable.service(e));
+            return Optional.empty();
+        }
+    }
+
+    /** What streams need of a data plane, for one of them. */
+    private final class StreamPlane implements CopStream.Plane {
+        private final CopCall work;
+
+        private StreamPlane(CopCall work) {
+            this.work = work;
+        }
+
+        @Override
+        public CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, long deadlineNanos) {
+            return request.takesPermits()
+                    ? limiter.acquire(parsed.getContext().getKeyspaceId(), deadlineNanos)
+                            .thenApply(permits -> () -> limiter.release(permits))
+                    : CompletableFuture.completedFuture(() -> {});
+        }
+
+        @Override
+        public CompletableFuture<Snapshot> snapshot(StreamRequest request, Deadline deadline) {
+            work.remoteCacheAddress = request.remoteCacheAddress();
+            return buildSnapshot(request.memData(), request.changeSet(), () -> {}, work, deadline);
+        }
+
+        @Override
+        public void executed() {
+            metrics.executedPage();
+        }
+
+        @Override
+        public void failed(Stage stage) {
+            metrics.failed(stage.reason());
+        }
+
+        @Override
+        public void succeeded(RequestType type, long bytes, long snapshotNanos, long processNanos, long startNanos) {
+            metrics.succeeded(type, bytes, snapshotNanos, processNanos, clock.nanoTime() - startNanos);
+        }
+
+        @Override
+        public void ended(CopStream stream) {
+            streams.remove(stream);
+            running.end(stream.running());
+            end(work);
+        }
+    }
+
+    /**
+     * Gives up requests of an id, each soon: at its next check.
+     *
+     * @return false if there is none in work
+     */
+    public boolean cancel(String requestId) {
+        return running.cancel(requestId);
+    }
+
+    /** What is said to whom a data plane that closes can't serve. */
+    public static CoplaneException closed(Throwable cause) {
+        return new CoplaneException(ErrorCode.SHUTTING_DOWN, "worker is shutting down", cause);
+    }
+
+    /** A failure as our own gRPC service tells it, for what fails before it gets here. */
+    public static ServiceError serviceError(Throwable failure) {
+        return ErrorTable.service(failure);
+    }
+
+    /** What this data plane is at. */
+    public PlaneStatus status() {
+        return new PlaneStatus(
+                config.workerThreads(),
+                config.maxResponseBytes(),
+                config.globalPermits(),
+                config.globalPermits() - limiter.freeGlobalPermits(),
+                List.of(
+                        new Account("requests", memory.usedBytes(), memory.capBytes()),
+                        new Account("cache", cachedBytes(), memory.capBytes()),
+                        new Account(
+                                "txn_chunk_heap",
+                                txnChunks.heap().usedBytes(),
+                                txnChunks.heap().capBytes()),
+                        new Account("parsed_heap", parsed.usedBytes(), parsed.capBytes())),
+                running.list(),
+                running.count());
     }
 
     /**
@@ -244,6 +402,7 @@ public final class DataPlane implements AutoCloseable {
      */
     public CompletableFuture<TxnChunkAnswer> txnChunk(TxnChunkRequest call) {
         inWork.incrementAndGet();
+        Running.Entry entry = running.begin("", Kind.TXN_CHUNK, "txn_chunk");
         CompletableFuture<TxnChunkAnswer> answer;
         try {
             refuseWhenClosed();
@@ -251,7 +410,10 @@ public final class DataPlane implements AutoCloseable {
         } catch (CoplaneException e) {
             answer = CompletableFuture.completedFuture(ErrorTable.txnChunk(e, ErrorTable.ChunkStage.REQUEST));
         }
-        return answer.whenComplete((done, failure) -> left());
+        return answer.whenComplete((done, failure) -> {
+            running.end(entry);
+            left();
+        });
     }
 
     /** The limiter of all requests of this data plane. Servers charge what they hold for a request before it gets here. */
@@ -284,6 +446,7 @@ public final class DataPlane implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
+        streams.forEach(CopStream::stop);
         if (inWork.get() > 0) {
             drained.join();
         }
@@ -325,6 +488,9 @@ public final class DataPlane implements AutoCloseable {
 
     private void end(CopCall work) {
         work.end(metrics, limiter, clock.nanoTime());
+        if (work.listed != null) {
+            running.end(work.listed);
+        }
         left();
     }
 
@@ -334,13 +500,19 @@ public final class DataPlane implements AutoCloseable {
         }
     }
 
+    /** Notes what was parsed, and lists the request. */
+    private void begin(Request request, CopCall work) {
+        work.begin(request, metrics);
+        work.listed = running.begin("", Kind.COPROCESSOR, work.tag);
+    }
+
     private CompletableFuture<Response> admit(CopRequest call, CopCall work) throws IOException {
         refuseWhenClosed();
         RemoteRequestBody parts = RemoteRequestBody.split(call.body());
         work.parsed = parsed.acquire(HEAP_BYTES_A_REQUEST_BYTE * parts.request().byteSize()
                 + HEAP_BYTES_A_CHANGE_SET_BYTE * parts.snapData().byteSize());
         Request request = Request.parseFrom(input(parts.request()));
-        work.begin(request, metrics);
+        begin(request, work);
         refuseListed(request, work);
         work.stage = Stage.ADMIT;
         Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_WAIT_MILLIS));
@@ -353,7 +525,7 @@ public final class DataPlane implements AutoCloseable {
     private CompletableFuture<Response> admit(DelegatedRequest call, CopCall work) {
         refuseWhenClosed();
         Request request = call.request();
-        work.begin(request, metrics);
+        begin(request, work);
         refuseListed(request, work);
         work.stage = Stage.ADMIT;
         Deadline deadline = deadline(work, work.startNanos, millis(request, DEFAULT_HANDLE_MILLIS));
@@ -449,6 +621,7 @@ public final class DataPlane implements AutoCloseable {
             long now = clock.nanoTime();
             work.snapshotNanos = now - work.snapshotFromNanos;
             work.files = snapshot.fileCount();
+            work.listed.work(snapshot.guard());
             deadline.check();
             work.stage = Stage.EXECUTE;
             work.executeFromNanos = now;
@@ -545,6 +718,7 @@ public final class DataPlane implements AutoCloseable {
         private WorkerLimiter.Keyspace permits;
         private Runnable release = () -> {};
         private MemoryGuard parsed;
+        private Running.Entry listed; // from the time it was parsed
         private boolean isHandedOn;
         private Optional<String> remoteCacheAddress = Optional.empty();
         private boolean counted;

@@ -27,6 +27,7 @@ final class DataPlaneMetrics {
     private final Counter failed;
     private final Counter topnRewrites;
     private final Histogram waitSeconds;
+    private final Counter pages;
 
     /** @param cache null if there is none */
     DataPlaneMetrics(
@@ -57,6 +58,7 @@ final class DataPlaneMetrics {
                 .register(registry);
         topnRewrites = counter(
                 registry, "tikv_worker_remote_cop_topn_paging_rewrite_total", "Large TopN requests that were paged.");
+        pages = counter(registry, "coplane_stream_pages_total", "Pages of streamed answers that were executed.");
         GaugeWithCallback.builder()
                 .name("tikv_worker_memory_limiter_current_used")
                 .help("Bytes reserved in the memory limiter.")
@@ -146,6 +148,10 @@ final class DataPlaneMetrics {
 
     void failed(String reason) {
         failed.labelValues(reason).inc();
+    }
+
+    void executedPage() {
+        pages.inc();
     }
 
     void rewroteTopN() {

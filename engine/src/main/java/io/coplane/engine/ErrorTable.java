@@ -20,10 +20,21 @@ final class ErrorTable {
     private static final String NO_PERMIT_TEXT = "wait permit timeout";
     private static final String STOPPING_TEXT = "worker is shutting down";
 
+    // numbers of gRPC
     private static final int GRPC_OK = 0;
+    private static final int GRPC_CANCELLED = 1;
+    private static final int GRPC_INVALID_ARGUMENT = 3;
+    private static final int GRPC_DEADLINE_EXCEEDED = 4;
+    private static final int GRPC_NOT_FOUND = 5;
+    private static final int GRPC_ALREADY_EXISTS = 6;
     private static final int GRPC_PERMISSION_DENIED = 7;
+    private static final int GRPC_RESOURCE_EXHAUSTED = 8;
+    private static final int GRPC_FAILED_PRECONDITION = 9;
+    private static final int GRPC_OUT_OF_RANGE = 11;
+    private static final int GRPC_UNIMPLEMENTED = 12;
     private static final int GRPC_INTERNAL = 13;
     private static final int GRPC_UNAVAILABLE = 14;
+    private static final int GRPC_DATA_LOSS = 15;
 
     private static final int FORBIDDEN = 403;
     private static final int FAILED = 500;
@@ -108,24 +119,27 @@ final class ErrorTable {
     /** The table. */
     private static Row row(ErrorCode code) {
         return switch (code) {
-            case BLACK_LISTED -> new Row(Form.FORBIDDEN, FAILED, FAILED, Tikv.DENIED, 7, false);
-            case MEMORY_LIMIT -> new Row(Form.NO_MEMORY, RETRY, RETRY, Tikv.BUSY, 8, true);
-            case PERMIT_TIMEOUT -> new Row(Form.NO_PERMIT, FAILED, RETRY, Tikv.INTERNAL, 8, true);
-            case SHUTTING_DOWN -> new Row(Form.STOPPING, RETRY, RETRY, Tikv.UNAVAILABLE, 14, true);
-            case DEADLINE -> new Row(Form.LATE, FAILED, RETRY, Tikv.LATE, 4, true);
-            case COMPACTION_RUNNING -> new Row(Form.OTHER, RETRY, FAILED, Tikv.INTERNAL, 14, true);
-            case CANCELLED -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 1, false);
-            case NO_SNAPSHOT, BAD_MEM_DATA -> new Row(Form.REMOTE_READ, FAILED, FAILED, Tikv.INTERNAL, 3, false);
-            case BAD_REQUEST_BODY -> new Row(Form.OTHER, BAD_REQUEST, BAD_REQUEST, Tikv.INTERNAL, 3, false);
+            case BLACK_LISTED -> new Row(Form.FORBIDDEN, FAILED, FAILED, Tikv.DENIED, GRPC_PERMISSION_DENIED, false);
+            case MEMORY_LIMIT -> new Row(Form.NO_MEMORY, RETRY, RETRY, Tikv.BUSY, GRPC_RESOURCE_EXHAUSTED, true);
+            case PERMIT_TIMEOUT -> new Row(Form.NO_PERMIT, FAILED, RETRY, Tikv.INTERNAL, GRPC_RESOURCE_EXHAUSTED, true);
+            case SHUTTING_DOWN -> new Row(Form.STOPPING, RETRY, RETRY, Tikv.UNAVAILABLE, GRPC_UNAVAILABLE, true);
+            case DEADLINE -> new Row(Form.LATE, FAILED, RETRY, Tikv.LATE, GRPC_DEADLINE_EXCEEDED, true);
+            case COMPACTION_RUNNING -> new Row(Form.OTHER, RETRY, FAILED, Tikv.INTERNAL, GRPC_UNAVAILABLE, true);
+            case CANCELLED -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_CANCELLED, false);
+            case NO_SNAPSHOT, BAD_MEM_DATA ->
+                new Row(Form.REMOTE_READ, FAILED, FAILED, Tikv.INTERNAL, GRPC_INVALID_ARGUMENT, false);
+            case BAD_REQUEST_BODY ->
+                new Row(Form.OTHER, BAD_REQUEST, BAD_REQUEST, Tikv.INTERNAL, GRPC_INVALID_ARGUMENT, false);
             case BAD_PROTOBUF, BAD_KEY_RANGE, BAD_CHANGE_SET, BAD_PLAN, EVALUATION, BAD_ARGUMENT ->
-                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 3, false);
-            case REQUEST_ID_IN_USE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 6, false);
-            case UNSUPPORTED -> new Row(Form.OTHER, INCOMPATIBLE, FAILED, Tikv.INTERNAL, 12, false);
-            case RESPONSE_TOO_LARGE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 11, false);
+                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_INVALID_ARGUMENT, false);
+            case REQUEST_ID_IN_USE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_ALREADY_EXISTS, false);
+            case UNSUPPORTED -> new Row(Form.OTHER, INCOMPATIBLE, FAILED, Tikv.INTERNAL, GRPC_UNIMPLEMENTED, false);
+            case RESPONSE_TOO_LARGE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_OUT_OF_RANGE, false);
             case BAD_CONFIG, BAD_ENCRYPTION_KEY, STORE_REFUSED, STORE_READ_ONLY, PD_REFUSED ->
-                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 9, false);
-            case STORE_UNAVAILABLE, PD_UNAVAILABLE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 14, true);
-            case FILE_NOT_FOUND -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 5, false);
+                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_FAILED_PRECONDITION, false);
+            case STORE_UNAVAILABLE, PD_UNAVAILABLE ->
+                new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_UNAVAILABLE, true);
+            case FILE_NOT_FOUND -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_NOT_FOUND, false);
             case FILE_TRUNCATED,
                     FILE_CHECKSUM,
                     FILE_FORMAT,
@@ -134,7 +148,7 @@ final class ErrorTable {
                     CORRUPT_KEY,
                     CORRUPT_DATUM,
                     CORRUPT_ROW,
-                    CORRUPT_VALUE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, 15, false);
+                    CORRUPT_VALUE -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_DATA_LOSS, false);
             case INVARIANT_BROKEN -> new Row(Form.OTHER, FAILED, FAILED, Tikv.INTERNAL, GRPC_INTERNAL, false);
         };
     }
@@ -176,17 +190,18 @@ final class ErrorTable {
     /** The answer to a compaction that failed (compaction.md 1.3). Texts have no contract but those of 501 and 503. */
     static CompactAnswer compaction(Throwable thrown) {
         Throwable failure = Failures.unwrap(thrown);
+        ServiceError error = service(failure);
         if (!(failure instanceof CoplaneException e)) {
-            return CompactAnswer.text(FAILED, "internal error: " + failure);
+            return CompactAnswer.text(FAILED, "internal error: " + failure, error);
         }
         int status = row(e.code()).compaction();
-        return switch (status) {
-            case BAD_REQUEST -> CompactAnswer.text(status, e.getMessage());
-            case INCOMPATIBLE -> incompatible();
-            case RETRY ->
-                CompactAnswer.text(status, retryText(e.code()));
-            default -> CompactAnswer.text(status, e.code() + ": " + e.getMessage());
+        String text = switch (status) {
+            case BAD_REQUEST -> e.getMessage();
+            case INCOMPATIBLE -> Admission.INCOMPATIBLE;
+            case RETRY -> retryText(e.code());
+            default -> e.code() + ": " + e.getMessage();
         };
+        return CompactAnswer.text(status, text, error);
     }
 
     /** The answer to a request for a txn chunk that failed (worker.md 14.2). */
@@ -209,7 +224,8 @@ final class ErrorTable {
     static ServiceError service(Throwable thrown) {
         Throwable failure = Failures.unwrap(thrown);
         if (failure instanceof InvalidProtocolBufferException e) {
-            return service(new CoplaneException(ErrorCode.BAD_PROTOBUF, "message does not parse: " + e.getMessage(), e));
+            return service(
+                    new CoplaneException(ErrorCode.BAD_PROTOBUF, "message does not parse: " + e.getMessage(), e));
         }
         if (failure instanceof CoplaneException e) {
             Row row = row(e.code());
@@ -229,12 +245,13 @@ final class ErrorTable {
 
     /** The answer that makes a store compact by itself at once. */
     static CompactAnswer incompatible() {
-        return CompactAnswer.text(INCOMPATIBLE, Admission.INCOMPATIBLE);
+        return compaction(new CoplaneException(ErrorCode.UNSUPPORTED, Admission.INCOMPATIBLE));
     }
 
     /** The answer to a compaction of a vector index beyond the permits: another worker may have one. */
     static CompactAnswer vectorIndexThrottled() {
-        return CompactAnswer.text(RETRY, "vector index compaction requests throttled");
+        String text = "vector index compaction requests throttled";
+        return CompactAnswer.text(RETRY, text, service(new CoplaneException(ErrorCode.PERMIT_TIMEOUT, text)));
     }
 
     /** The answer that carries an executed request's response: 200, or 500 where the response itself is an error (worker.md 6.5). */

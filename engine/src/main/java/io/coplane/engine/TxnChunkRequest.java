@@ -12,8 +12,7 @@ import java.util.function.BooleanSupplier;
  * @param body entries and their checksum; borrowed until the answer is there
  * @param isAbandoned true once nobody waits for the answer: nothing is written then. Called by any thread
  */
-public record TxnChunkRequest(
-        OptionalInt keyspaceId, Method method, MemorySegment body, BooleanSupplier isAbandoned) {
+public record TxnChunkRequest(OptionalInt keyspaceId, Method method, MemorySegment body, BooleanSupplier isAbandoned) {
     /** What a request asks for. */
     public enum Method {
         /** Whether chunks of the keyspace can be written. */

@@ -40,8 +40,7 @@ final class TxnChunks {
     private final TxnChunkSettings settings;
     private final WorkerLimiter limiter;
     private final MemoryLimiter memory;
-    private final MemoryLimiter heap =
-            new MemoryLimiter(Runtime.getRuntime().maxMemory() / HEAP_PART);
+    private final MemoryLimiter heap = new MemoryLimiter(Runtime.getRuntime().maxMemory() / HEAP_PART);
     private final ObjectStore store;
     private final Executor pool;
     private final Clock clock;
@@ -129,8 +128,7 @@ final class TxnChunks {
         call.stage = ChunkStage.KEYSPACE;
         return settings.keys().of(call.keyspaceId).thenCompose(key -> {
             if (call.request.method() == Method.GET) {
-                return CompletableFuture.completedFuture(
-                        new TxnChunkAnswer(ErrorTable.OK, "{\"available\":true}"));
+                return CompletableFuture.completedFuture(new TxnChunkAnswer(ErrorTable.OK, "{\"available\":true}"));
             }
             call.stage = ChunkStage.CREATE;
             return settings.ids().get().thenCompose(chunkId -> create(call, key, chunkId));
@@ -186,11 +184,7 @@ final class TxnChunks {
         }
         return stored.whenComplete((done, failure) -> file.close()).thenApply(done -> {
             String id = Long.toUnsignedString(chunkId);
-            LOG.info(
-                    "txn chunk: keyspace={} id={} bytes={}",
-                    Integer.toUnsignedString(call.keyspaceId),
-                    id,
-                    bytes);
+            LOG.info("txn chunk: keyspace={} id={} bytes={}", Integer.toUnsignedString(call.keyspaceId), id, bytes);
             return new TxnChunkAnswer(ErrorTable.OK, "{\"chunk_id\":" + id + "}");
         });
     }

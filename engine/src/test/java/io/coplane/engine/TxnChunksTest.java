@@ -65,6 +65,8 @@ final class TxnChunksTest {
     void nothingIsHeld() {
         assertThat(plane.memory().usedBytes()).isEqualTo(plane.cachedBytes());
         assertThat(plane.requestsInWork()).isZero();
+        assertThat(plane.status().permitsInUse()).isZero();
+        assertThat(plane.status().runningCount()).isZero();
         plane.close();
         store.close();
     }
@@ -168,13 +170,23 @@ final class TxnChunksTest {
         AtomicBoolean gone = new AtomicBoolean();
         plane.close();
         plane = plane(64, Optional.empty(), id);
-        CompletableFuture<TxnChunkAnswer> answer = plane.txnChunk(new TxnChunkRequest(
-                OptionalInt.of(KEYSPACE), Method.POST, MemorySegment.ofArray(ONE), gone::get));
+        CompletableFuture<TxnChunkAnswer> answer = plane.txnChunk(
+                new TxnChunkRequest(OptionalInt.of(KEYSPACE), Method.POST, MemorySegment.ofArray(ONE), gone::get));
 
         gone.set(true);
         id.complete(ID);
 
         assertThat(answer.join().text()).isEqualTo("client is gone");
+        assertThat(isEmpty()).isTrue();
+    }
+
+    @Test
+    void aClientThatIsGoneBeforeItsTurnCostsNothing() {
+        TxnChunkAnswer answer = plane.txnChunk(new TxnChunkRequest(
+                        OptionalInt.of(KEYSPACE), Method.POST, MemorySegment.ofArray(ONE), () -> true))
+                .join();
+
+        assertThat(answer.text()).isEqualTo("client is gone");
         assertThat(isEmpty()).isTrue();
     }
 
@@ -237,9 +249,7 @@ final class TxnChunksTest {
     private byte[] stored(long chunkId) {
         try (MemoryGuard guard = MemoryGuard.unlimited();
                 NativeArena arena = new NativeArena(guard)) {
-            return store.read(FileKind.TXN_CHUNK, chunkId, 0, -1, arena)
-                    .join()
-                    .toArray(Layouts.BYTE);
+            return store.read(FileKind.TXN_CHUNK, chunkId, 0, -1, arena).join().toArray(Layouts.BYTE);
         }
     }
 
@@ -249,8 +259,7 @@ final class TxnChunksTest {
         try (MemoryGuard guard = MemoryGuard.unlimited();
                 NativeArena arena = new NativeArena(guard)) {
             MemorySegment bytes = arena.allocate(file.length).copyFrom(MemorySegment.ofArray(file));
-            TxnChunkCursor cursor =
-                    TxnChunkReader.open(bytes, chunkId, key).cursor(arena);
+            TxnChunkCursor cursor = TxnChunkReader.open(bytes, chunkId, key).cursor(arena);
             cursor.first();
             do {
                 byte[] innerKey = cursor.copyKey();

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,7 +27,7 @@ public final class KmsServer implements AutoCloseable {
     private final HttpServer server;
     private final List<String> bodies = new CopyOnWriteArrayList<>();
     private volatile String refusal = "";
-    private volatile int failuresToCome;
+    private final AtomicInteger failuresToCome = new AtomicInteger();
 
     /** Starts a server on a port of its own. */
     public KmsServer() throws IOException {
@@ -61,7 +62,7 @@ public final class KmsServer implements AutoCloseable {
 
     /** So many requests to come are answered with status 500. */
     public void fail(int requests) {
-        failuresToCome = requests;
+        failuresToCome.set(requests);
     }
 
     private void answer(HttpExchange exchange) throws IOException {
@@ -69,8 +70,7 @@ public final class KmsServer implements AutoCloseable {
         bodies.add(body);
         Matcher cipherText = CIPHER_TEXT.matcher(body);
         String signer = String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"));
-        if (failuresToCome > 0) {
-            failuresToCome--;
+        if (failuresToCome.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             send(exchange, 500, "{\"__type\":\"KMSInternalException\"}");
         } else if (!refusal.isEmpty()) {
             send(exchange, 400, "{\"__type\":\"" + refusal + "\",\"message\":\"refused\"}");
@@ -81,7 +81,10 @@ public final class KmsServer implements AutoCloseable {
             send(exchange, 400, "{\"__type\":\"ValidationException\",\"message\":\"no such request\"}");
         } else {
             byte[] plain = encrypt(Base64.getDecoder().decode(cipherText.group(1)));
-            send(exchange, 200, "{\"KeyId\":\"k\",\"Plaintext\":\"" + Base64.getEncoder().encodeToString(plain) + "\"}");
+            send(
+                    exchange,
+                    200,
+                    "{\"KeyId\":\"k\",\"Plaintext\":\"" + Base64.getEncoder().encodeToString(plain) + "\"}");
         }
     }
 

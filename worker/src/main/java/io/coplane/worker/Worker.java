@@ -19,6 +19,7 @@ import io.coplane.worker.config.Machine;
 import io.coplane.worker.config.OwnConfig;
 import io.coplane.worker.config.WorkerConfig;
 import io.coplane.worker.encryption.WriteKeys;
+import io.coplane.worker.grpc.DataPlaneService;
 import io.coplane.worker.grpc.DelegateClient;
 import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.grpc.GrpcServer;
@@ -234,10 +235,19 @@ public final class Worker implements AutoCloseable {
         config.copAddr().ifPresent(address -> {
             DelegateClient delegate =
                     new DelegateClient(channels, plane.memory(), storeId -> storeAddress(pd, storeId));
+            DataPlaneService own = new DataPlaneService(
+                    plane,
+                    new DataPlaneService.Options(
+                            Version.text(),
+                            config.own().isGrpcPermitted(),
+                            config.own().maxGrpcMessageBytes(),
+                            config.own().writeIdleTimeout()));
+            owned.push(own);
             grpc = GrpcServer.start(
                     address,
                     call -> logged(call, log),
                     delegate,
+                    Optional.of(own),
                     new GrpcServer.Options(
                             tls.map(Tls::grpcServer),
                             Set.copyOf(config.security().certAllowedCn()),

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.coplane.nativecache.Clock;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.tikvpb.TikvGrpc;
+import io.coplane.proto.v1.DataPlaneGrpc;
+import io.coplane.proto.v1.StatusRequest;
 import io.coplane.testing.NoLeaks;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
@@ -131,10 +133,12 @@ final class SecureWorkerTest {
         assertThat(status.getDescription())
                 .isEqualTo("Common name check fail, reason: x509_common_name from peer is tikv-server, "
                         + "cert_allowed_cn: [tidb]");
+        assertThat(ownStatusOf(tls("client")::grpcClient)).isEqualTo(Status.Code.UNAUTHENTICATED);
         worker.close();
 
         start("server", "cert-allowed-cn = [\"tidb\", \"tikv-server\"]\n");
         assertThat(statusOf(tls("client")::grpcClient).getCode()).isEqualTo(Status.Code.INTERNAL);
+        assertThat(ownStatusOf(tls("client")::grpcClient)).isEqualTo(Status.Code.OK);
     }
 
     @Test
@@ -181,6 +185,18 @@ final class SecureWorkerTest {
                     .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
                     .actual()
                     .getStatus();
+        }
+    }
+
+    /** Of a call of our own service. */
+    private Status.Code ownStatusOf(Supplier<SslContext> tls) {
+        try (GrpcChannels channels = new GrpcChannels(Optional.of(tls), 1 << 20)) {
+            DataPlaneGrpc.newBlockingStub(
+                            channels.to("127.0.0.1:" + worker.grpcAddress().getPort()))
+                    .status(StatusRequest.getDefaultInstance());
+            return Status.Code.OK;
+        } catch (StatusRuntimeException e) {
+            return e.getStatus().getCode();
         }
     }
 

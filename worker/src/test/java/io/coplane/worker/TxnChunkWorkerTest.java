@@ -42,6 +42,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
@@ -137,15 +138,17 @@ final class TxnChunkWorkerTest {
     void chunksGoToS3() throws Exception {
         try (S3Server server = S3Server.start()) {
             worker(String.format(
+                    Locale.ROOT,
                     "[dfs]\nprefix = \"chunks\"\ns3-bucket = \"%s\"\ns3-endpoint = \"%s\"\ns3-key-id = \"%s\"\ns3-secret-key = \"%s\"\n",
-                    S3Server.BUCKET, server.endpoint(), S3Server.KEY_ID, S3Server.SECRET_KEY));
+                    S3Server.BUCKET,
+                    server.endpoint(),
+                    S3Server.KEY_ID,
+                    S3Server.SECRET_KEY));
 
             assertThat(ask("POST", "?keyspace_id=1", hundred()).body()).isEqualTo("{\"chunk_id\":155}");
 
-            try (ObjectStore store = StoreUrl.parse(
-                            "s3://" + S3Server.BUCKET + "/chunks?endpoint=" + server.endpoint())
-                    .open(
-                            Map.of("DFS_S3_KEY_ID", S3Server.KEY_ID, "DFS_S3_SECRET_KEY", S3Server.SECRET_KEY), 1)) {
+            try (ObjectStore store = StoreUrl.parse("s3://" + S3Server.BUCKET + "/chunks?endpoint=" + server.endpoint())
+                    .open(Map.of("DFS_S3_KEY_ID", S3Server.KEY_ID, "DFS_S3_SECRET_KEY", S3Server.SECRET_KEY), 1)) {
                 readsAHundred(store, 155, null);
             }
         }
@@ -270,8 +273,8 @@ final class TxnChunkWorkerTest {
 
     private HttpResponse<String> ask(String method, String query, byte[] body) throws Exception {
         return client.send(
-                HttpRequest.newBuilder(
-                                URI.create("http://127.0.0.1:" + worker.address().getPort() + "/txn_chunk" + query))
+                HttpRequest.newBuilder(URI.create(
+                                "http://127.0.0.1:" + worker.address().getPort() + "/txn_chunk" + query))
                         .method(method, HttpRequest.BodyPublishers.ofByteArray(body))
                         .build(),
                 HttpResponse.BodyHandlers.ofString());
@@ -279,7 +282,9 @@ final class TxnChunkWorkerTest {
 
     private Path chunkFile() throws IOException {
         try (var files = Files.walk(folder)) {
-            return files.filter(file -> file.toString().endsWith(".txn")).findFirst().orElseThrow();
+            return files.filter(file -> file.toString().endsWith(".txn"))
+                    .findFirst()
+                    .orElseThrow();
         }
     }
 
@@ -296,9 +301,9 @@ final class TxnChunkWorkerTest {
             int entries = 0;
             do {
                 assertThat(new String(cursor.copyKey(), StandardCharsets.UTF_8))
-                        .isEqualTo(String.format("key%03d", entries));
+                        .isEqualTo(String.format(Locale.ROOT, "key%03d", entries));
                 assertThat(new String(cursor.copyValue(), StandardCharsets.UTF_8))
-                        .isEqualTo(String.format("val%03d", entries));
+                        .isEqualTo(String.format(Locale.ROOT, "val%03d", entries));
                 assertThat(cursor.op()).isEqualTo(1);
                 entries++;
             } while (cursor.next());
@@ -310,9 +315,10 @@ final class TxnChunkWorkerTest {
     private static byte[] hundred() {
         ByteBuffer body = ByteBuffer.allocate(1904).order(ByteOrder.LITTLE_ENDIAN);
         for (int i = 0; i < 100; i++) {
-            body.putShort((short) 6).put(String.format("key%03d", i).getBytes(StandardCharsets.UTF_8));
+            body.putShort((short) 6)
+                    .put(String.format(Locale.ROOT, "key%03d", i).getBytes(StandardCharsets.UTF_8));
             body.put((byte) 1);
-            body.putInt(6).put(String.format("val%03d", i).getBytes(StandardCharsets.UTF_8));
+            body.putInt(6).put(String.format(Locale.ROOT, "val%03d", i).getBytes(StandardCharsets.UTF_8));
         }
         CRC32 crc = new CRC32();
         crc.update(body.array(), 0, body.position());

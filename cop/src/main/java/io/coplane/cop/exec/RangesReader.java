@@ -156,7 +156,8 @@ public final class RangesReader {
 
     /** The interval read since the start. */
     public ScanRange scannedRange() {
-        byte[] end = pageEnd.length == 0 ? pageBegin : pageEnd; // nothing was read since the last call of takeScannedRange
+        byte[] end =
+                pageEnd.length == 0 ? pageBegin : pageEnd; // nothing was read since the last call of takeScannedRange
         return backward ? new ScanRange(end, firstBegin, false) : new ScanRange(firstBegin, end, false);
     }
 

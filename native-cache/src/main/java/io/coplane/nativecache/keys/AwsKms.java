@@ -77,8 +77,7 @@ public final class AwsKms {
                 .httpClient(http)
                 .region(Region.of(region))
                 .credentialsProvider(credentials)
-                .overrideConfiguration(
-                        limits -> limits.apiCallTimeout(CALL).apiCallAttemptTimeout(ATTEMPT));
+                .overrideConfiguration(limits -> limits.apiCallTimeout(CALL).apiCallAttemptTimeout(ATTEMPT));
         if (!endpoint.isEmpty()) {
             builder.endpointOverride(uri(endpoint));
         }

@@ -45,6 +45,7 @@ import javax.net.ssl.SSLContext;
  *
  * <p>Owns two threads, which wait for key services, and an HTTP client; borrows the client of PD. Thread-safe.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a look-up ends in the future that its askers have
 public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     private static final String SHARD_KEY = "_encryption";
     private static final String SETTING = "encryption";
@@ -58,8 +59,8 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     private final byte[] masterKey;
     private final StatusClient stores;
     private final ObjectMapper json = new ObjectMapper();
-    private final ScheduledExecutorService threads =
-            Executors.newScheduledThreadPool(THREADS, Thread.ofPlatform().name("coplane-keys-", 0).daemon().factory());
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(
+            THREADS, Thread.ofPlatform().name("coplane-keys-", 0).daemon().factory());
     private final ConcurrentHashMap<Integer, CompletableFuture<Found>> lookups = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<ByteString, byte[]> masterKeys = new ConcurrentHashMap<>();
 
@@ -113,7 +114,9 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     /** What is missing or is no JSON means that it is not (worker.md 14.3). */
     private boolean isEncrypted(KeyspaceMeta keyspace) {
         try {
-            return json.readTree(keyspace.getConfigOrDefault(SETTING, "{}")).path("enabled").asBoolean(false);
+            return json.readTree(keyspace.getConfigOrDefault(SETTING, "{}"))
+                    .path("enabled")
+                    .asBoolean(false);
         } catch (JsonProcessingException e) {
             return false;
         }
@@ -155,7 +158,8 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     }
 
     private byte[] decrypt(String vendor, String keyId, String region, String endpoint, byte[] ciphertext) {
-        ByteString known = ByteString.copyFromUtf8(vendor + "\n" + keyId + "\n").concat(ByteString.copyFrom(ciphertext));
+        ByteString known =
+                ByteString.copyFromUtf8(vendor + "\n" + keyId + "\n").concat(ByteString.copyFrom(ciphertext));
         byte[] cached = masterKeys.get(known);
         if (cached == null) {
             cached = MasterKeyConfig.ofKeyspace(vendor, keyId, region, endpoint, ciphertext);

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * The gRPC server of {@code cop-addr} (worker.md 9): {@code tikvpb.Tikv}, health and reflection. Handlers run on its I/O threads and never block. Owns
+ * The gRPC server of {@code cop-addr} (worker.md 9): {@code tikvpb.Tikv}, our own service, health and reflection. Handlers run on its I/O threads and never block. Owns
  * its sockets until {@link #close()}; borrows the data plane. Thread-safe.
  */
 public final class GrpcServer implements AutoCloseable {
@@ -63,12 +63,14 @@ public final class GrpcServer implements AutoCloseable {
      *
      * @param answer the data plane's {@code coprocessor}
      * @param store where the data of requests are fetched
+     * @param own our own service; empty = not served
      * @throws CoplaneException BAD_CONFIG if the address can't be bound
      */
     public static GrpcServer start(
             InetSocketAddress address,
             Function<DelegatedRequest, CompletableFuture<DelegatedAnswer>> answer,
             DelegatedRequest.Store store,
+            Optional<DataPlaneService> own,
             Options options) {
         HealthStatusManager health = new HealthStatusManager();
         NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
@@ -83,6 +85,7 @@ public final class GrpcServer implements AutoCloseable {
                 .addService(CopServices.tikv(answer, store, options.takesPermits()))
                 .addService(health.getHealthService())
                 .addService(ProtoReflectionServiceV1.newInstance());
+        own.ifPresent(service -> builder.addService(service.definition()));
         options.tls().ifPresent(builder::sslContext);
         if (!options.allowedNames().isEmpty()) {
             builder.intercept(new CommonNameCheck(options.allowedNames()));

@@ -66,6 +66,7 @@ final class GrpcTarget implements ReplayTarget {
                 anywhere,
                 plane::coprocessor,
                 delegate,
+                Optional.empty(),
                 new GrpcServer.Options(Optional.empty(), Set.of(), false, MOST_BYTES, Duration.ofSeconds(10)));
     }
 

@@ -277,7 +277,8 @@ public final class PdServer implements AutoCloseable {
                     .sorted()
                     .limit(request.getLimit())
                     .forEach(id -> {
-                        KeyspaceMeta.Builder keyspace = KeyspaceMeta.newBuilder().setId(id.intValue());
+                        KeyspaceMeta.Builder keyspace =
+                                KeyspaceMeta.newBuilder().setId(id.intValue());
                         if (cluster.encryption.containsKey(id)) {
                             keyspace.putConfig("encryption", cluster.encryption.get(id));
                         }
