@@ -11,7 +11,7 @@ import java.util.Arrays;
 final class GrowableBytes implements AutoCloseable {
     private static final int FIRST_BYTES = 1 << 10;
 
-    /** From here on arrays grow by half: old and new one are held at a time, and outputs of compactions are that large. */
+    /** From here on arrays grow by half: old and new one are held at a time. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private static final int MAX_BYTES = Integer.MAX_VALUE - 64;
