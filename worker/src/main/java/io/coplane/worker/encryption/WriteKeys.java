@@ -1,6 +1,5 @@
 package io.coplane.worker.encryption;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -21,6 +20,7 @@ import io.coplane.types.ByteSink;
 import io.coplane.types.codec.Memcomparable;
 import io.coplane.worker.config.MasterKeyConfig;
 import io.coplane.worker.pd.PdClient;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -117,7 +117,7 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
             return json.readTree(keyspace.getConfigOrDefault(SETTING, "{}"))
                     .path("enabled")
                     .asBoolean(false);
-        } catch (JsonProcessingException e) {
+        } catch (IOException e) {
             return false;
         }
     }

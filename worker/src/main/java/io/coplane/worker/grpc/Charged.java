@@ -70,8 +70,8 @@ record Charged<T extends Message>(T message, MemoryGuard charge, MemoryGuard onH
             } catch (MemoryLimitException e) {
                 return new Charged<>(e);
             } catch (IOException e) {
-                return new Charged<>(new CoplaneException(
-                        ErrorCode.BAD_PROTOBUF, "message does not decode: " + e.getMessage(), e));
+                return new Charged<>(
+                        new CoplaneException(ErrorCode.BAD_PROTOBUF, "message does not decode: " + e.getMessage(), e));
             } finally {
                 if (message == null) {
                     close(charge);

@@ -78,7 +78,10 @@ public final class DataPlaneService implements AutoCloseable {
                                 .started())
                 .addMethod(compact, (call, headers) -> new CompactCall(call, plane, ticker).started())
                 .addMethod(DataPlaneGrpc.getCancelMethod(), ServerCalls.asyncUnaryCall(this::cancel))
-                .addMethod(DataPlaneGrpc.getStatusMethod(), ServerCalls.asyncUnaryCall(this::status))
+                .addMethod(
+                        DataPlaneGrpc.getStatusMethod(),
+                        ServerCalls.asyncUnaryCall(
+                                (StatusRequest nothing, StreamObserver<StatusResponse> out) -> status(out)))
                 .build();
     }
 
@@ -97,7 +100,7 @@ public final class DataPlaneService implements AutoCloseable {
         out.onCompleted();
     }
 
-    private void status(StatusRequest request, StreamObserver<StatusResponse> out) {
+    private void status(StreamObserver<StatusResponse> out) {
         PlaneStatus status = plane.status();
         StatusResponse.Builder answer = StatusResponse.newBuilder()
                 .setVersion(options.version())
