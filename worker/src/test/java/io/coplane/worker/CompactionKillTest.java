@@ -55,7 +55,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class CompactionKillTest {
     private static final Path ROOT = Path.of(System.getProperty("coplane.root"));
     private static final int JOBS = Boolean.getBoolean("coplane.long") ? 200 : 20;
-    private static final int KEYS = 1000;
+    private static final int KEYS = 600;
 
     @TempDir
     private Path folder;
@@ -216,7 +216,7 @@ final class CompactionKillTest {
         /** SIGKILL once so many files are there, or a little later; perhaps it is through by then. */
         private void kill(Process process, int count) throws Exception {
             while (process.isAlive() && count(store.toFile()) < count) {
-                if (process.waitFor(1, TimeUnit.MILLISECONDS)) {
+                if (process.waitFor(5, TimeUnit.MILLISECONDS)) {
                     break;
                 }
             }
