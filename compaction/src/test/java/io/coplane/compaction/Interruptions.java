@@ -19,8 +19,8 @@ final class Interruptions {
     private final Path folder;
     private final CompactionJournals journals;
     private long jobs;
-    long resumed;
-    long rebuilt;
+    long resumed; // attempts that went on
+    long rebuilt; // those among them that built a blob table again
 
     Interruptions(Path folder, CompactionJournals journals) {
         this.folder = folder;
@@ -43,9 +43,10 @@ final class Interruptions {
         String identity = CompactionJournals.identity(MemorySegment.ofArray(
                 ByteBuffer.allocate(Long.BYTES).putLong(jobs++).array()));
         for (int left = random.nextInt(6); left > 0; left--) {
-            long stopAt = random.nextBoolean() ? Long.MAX_VALUE : random.nextInt(400);
+            count(read(identity));
+            long stopAt = random.nextInt(3) == 0 ? Long.MAX_VALUE : random.nextInt(200);
             long[] asked = {0};
-            try (var faulty = new FaultyStore(store, random.split(), random.nextInt(2, 120));
+            try (var faulty = new FaultyStore(store, random.split(), random.nextInt(4, 400));
                     JobJournal journal = journals.begin(identity);
                     MemoryGuard guard = limiter.acquire(0)) {
                 new Compactor(config, faulty, masterKey)
@@ -57,6 +58,7 @@ final class Interruptions {
             assertThat(limiter.usedBytes()).isZero();
         }
         JournalState before = read(identity);
+        count(before);
         long putsBefore = store.puts.get();
         CompactionResult result;
         try (JobJournal journal = journals.begin(identity);
@@ -79,6 +81,13 @@ final class Interruptions {
             ResumePoint point = before.points.get(before.lastUsablePoint());
             assertThat(result.resumedEntries()).isEqualTo(point.inputEntries());
             assertThat(result.resumedFiles()).isEqualTo(point.outputs());
+        }
+    }
+
+    /** Counts how the next attempt begins. */
+    private void count(JournalState before) {
+        if (before != null && before.done == null && before.lastUsablePoint() >= 0) {
+            ResumePoint point = before.points.get(before.lastUsablePoint());
             resumed += point.inputEntries() > 0 ? 1 : 0;
             rebuilt += point.hasOpenBlobs() ? 1 : 0;
         }

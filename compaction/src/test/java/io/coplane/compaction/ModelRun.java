@@ -233,16 +233,22 @@ final class ModelRun {
     }
 
     private TableOptions tableOptions() {
+        // what is to be interrupted has many places to go on from
+        int cut = interruptions != null ? random.nextInt(50, 500) : random.nextInt(50, 3000);
         return new TableOptions(
                 random.nextInt(0, 600),
-                random.nextInt(3) == 0 || interruptions != null ? random.nextInt(50, 3000) : 1 << 24,
+                random.nextInt(3) == 0 || interruptions != null ? cut : 1 << 24,
                 new int[] {random.nextInt(3), random.nextInt(3), random.nextInt(3)},
                 3,
                 false);
     }
 
     private BlobTableOptions blobOptions() {
-        return (blobs || interruptions != null) && random.nextInt(4) > 0
+        if (interruptions != null && random.nextInt(4) > 0) {
+            return new BlobTableOptions(
+                    random.nextInt(3), random.nextInt(1, 30), random.nextInt(1000, 8000), 100, random.nextInt(500));
+        }
+        return blobs && random.nextInt(4) > 0
                 ? new BlobTableOptions(
                         random.nextInt(3), random.nextInt(0, 120), random.nextInt(10, 4000), 100, random.nextInt(500))
                 : null;

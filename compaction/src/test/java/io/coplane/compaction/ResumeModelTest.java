@@ -31,6 +31,7 @@ final class ResumeModelTest {
             }
         });
         // or the test would prove nothing
-        assertThat(interruptions.resumed).isPositive();
+        assertThat(interruptions.resumed).isGreaterThan(interruptions.rebuilt);
+        assertThat(interruptions.rebuilt).isPositive();
     }
 }
