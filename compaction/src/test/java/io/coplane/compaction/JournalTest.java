@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -256,7 +257,7 @@ final class JournalTest {
             assertThat(orphan.isStored()).isTrue();
             assertThat(orphan.byteSize())
                     .isEqualTo(store.objects.get(new MemoryStore.Name(FileKind.SST, orphan.fileId())).length);
-            assertThat(orphan.key()).endsWith(String.format("%016x.sst", orphan.fileId()));
+            assertThat(orphan.key()).endsWith(String.format(Locale.ROOT, "%016x.sst", orphan.fileId()));
         });
 
         journals.delivered(identity);

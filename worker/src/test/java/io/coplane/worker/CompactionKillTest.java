@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -186,7 +187,7 @@ final class CompactionKillTest {
         private void add(SstBuilder to, int file) {
             for (int i = 0; i < KEYS; i++) {
                 if (random.nextInt(3) == 0) {
-                    byte[] key = String.format("t%06d", i).getBytes(StandardCharsets.UTF_8);
+                    byte[] key = String.format(Locale.ROOT, "t%06d", i).getBytes(StandardCharsets.UTF_8);
                     long ts = 100L * file + random.nextInt(90);
                     byte[] meta = ByteBuffer.allocate(17)
                             .order(ByteOrder.LITTLE_ENDIAN)
