@@ -84,6 +84,7 @@ final class Compactions implements AutoCloseable {
      * @param progress    written to while it runs; not if the same request is in work already
      * @return the answer; never fails
      */
+    @SuppressWarnings("FutureReturnValueIgnored") // the future in the future is unfolded at once
     CompletableFuture<CompactAnswer> compact(
             MemorySegment body,
             Runnable bodyRead,

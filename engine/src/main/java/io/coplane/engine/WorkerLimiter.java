@@ -113,7 +113,7 @@ final class WorkerLimiter implements AutoCloseable {
 
     /** Permits taken, of keyspaces and in all together. */
     long heldPermits() {
-        long held = globalPermits() - freeGlobalPermits();
+        long held = (long) globalPermits() - freeGlobalPermits();
         for (int i = 0; i < keyspaces.length(); i++) {
             for (Chain chain = keyspaces.get(i); chain != null; chain = chain.next) {
                 held += keyspacePermits - chain.keyspace.semaphore.freePermits();
