@@ -24,7 +24,10 @@ final class CompactProgressBar implements AutoCloseable {
                     boolean shown = false;
                     while (!awaitEnd(isTerminal ? BAR_MILLIS : LINE_MILLIS)) {
                         String text = text(progress, clock.nanoTime() - start, isTerminal);
-                        out.print(isTerminal ? String.format(Locale.ROOT, "\r%-110s", text) : text + System.lineSeparator());
+                        out.print(
+                                isTerminal
+                                        ? String.format(Locale.ROOT, "\r%-110s", text)
+                                        : text + System.lineSeparator());
                         out.flush();
                         shown = true;
                     }
