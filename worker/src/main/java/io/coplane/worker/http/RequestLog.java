@@ -58,7 +58,7 @@ public final class RequestLog {
                 .addKeyValue("answerBytes", line.answerBytes)
                 .addKeyValue("micros", micros(line.nanos))
                 .addKeyValue("bodyMicros", micros(line.bodyNanos));
-        if (work != RequestWork.NONE) {
+        if (!work.equals(RequestWork.NONE)) {
             event = event.addKeyValue("waitMicros", micros(work.waitNanos()))
                     .addKeyValue("snapshotMicros", micros(work.snapshotNanos()))
                     .addKeyValue("processMicros", micros(work.processNanos()))
