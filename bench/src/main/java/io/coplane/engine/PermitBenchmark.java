@@ -36,6 +36,7 @@ import org.openjdk.jmh.infra.Blackhole;
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
+@SuppressWarnings("FutureReturnValueIgnored") // a request goes on by itself; the hand counts it
 public class PermitBenchmark {
     private static final int KEYSPACE = 7;
     private static final int WORK_TOKENS = 200;
@@ -55,7 +56,8 @@ public class PermitBenchmark {
 
     @Setup
     public void open() {
-        timer = Executors.newScheduledThreadPool(1, Thread.ofPlatform().daemon().factory());
+        timer = Executors.newScheduledThreadPool(
+                1, Thread.ofPlatform().name("benchmark-timer").daemon().factory());
         free = new WorkerLimiter(384, 128, timer, Clock.system());
         scarce = new WorkerLimiter(2, 2, timer, Clock.system());
     }
@@ -107,7 +109,7 @@ public class PermitBenchmark {
     @Threads(8)
     public void contendedOurs(Hand hand) {
         while (hand.inHand.get() >= IN_HAND) {
-            Thread.yield();
+            Thread.onSpinWait();
         }
         WorkerLimiter.Keyspace permits = scarce.tryAcquire(KEYSPACE);
         if (permits != null) {

@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
@@ -107,13 +108,13 @@ final class MetricsTest {
 
     @BeforeEach
     void start() throws IOException {
-        Path file = Files.writeString(folder.resolve("worker.toml"), """
+        Path file = Files.writeString(folder.resolve("worker.toml"), String.format(Locale.ROOT, """
                 addr = "127.0.0.1:0"
                 cop-addr = ""
                 cop-topn-max-pushdown-rows = 10
                 dfs.backend = "local"
                 dfs.local-dir = "%s"
-                """.formatted(folder));
+                """, folder));
         worker = Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), new Machine(64L << 30, 2));
     }
 
@@ -200,11 +201,11 @@ final class MetricsTest {
         byte[] noSnapshot =
                 RemoteRequestBody.join(request(103, ByteString.EMPTY).toByteArray(), NOTHING, NOTHING);
         assertThat(post("/coprocessor", noSnapshot)).isEqualTo(500);
-        String cleanup = "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":%s,\"compaction-tp\":"
+        String cleanup = "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":SIZE,\"compaction-tp\":"
                 + "{\"FtsCleanup\":{\"l1_file_ids\":[31],\"l2_file_ids\":[]}}}";
-        assertThat(post("/compact", cleanup.formatted("1").getBytes(StandardCharsets.UTF_8)))
+        assertThat(post("/compact", cleanup.replace("SIZE", "1").getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo(200);
-        assertThat(post("/compact", cleanup.formatted("9223372036854775807").getBytes(StandardCharsets.UTF_8)))
+        assertThat(post("/compact", cleanup.replace("SIZE", "9223372036854775807").getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo(503);
         String vector = "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":1,\"compaction-tp\":"
                 + "{\"VectorIndex\":{\"table_id\":100,\"index_id\":2,\"col_id\":3,\"snap_version\":400,"

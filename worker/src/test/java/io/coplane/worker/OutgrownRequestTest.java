@@ -17,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -88,7 +89,7 @@ final class OutgrownRequestTest {
     }
 
     private void start(String cap) throws IOException {
-        Path file = Files.writeString(folder.resolve("worker.toml"), """
+        Path file = Files.writeString(folder.resolve("worker.toml"), String.format(Locale.ROOT, """
                 addr = "127.0.0.1:0"
                 cop-addr = ""
                 dfs.backend = "local"
@@ -96,7 +97,7 @@ final class OutgrownRequestTest {
                 cop-block-cache-size = 0
                 cop-max-resp-size = "1GiB"
                 memory-upper-threshold = "%s"
-                """.formatted(folder, cap));
+                """, folder, cap));
         worker = Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), MACHINE);
     }
 

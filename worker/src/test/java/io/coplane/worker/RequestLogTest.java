@@ -21,6 +21,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -131,13 +132,13 @@ final class RequestLogTest {
     }
 
     private void start(String own) throws IOException {
-        Path file = Files.writeString(folder.resolve("worker.toml"), """
+        Path file = Files.writeString(folder.resolve("worker.toml"), String.format(Locale.ROOT, """
                 addr = "127.0.0.1:0"
                 cop-addr = ""
                 dfs.backend = "local"
                 dfs.local-dir = "%s"
                 coplane.%s
-                """.formatted(folder, own));
+                """, folder, own));
         worker = Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), new Machine(64L << 30, 2));
     }
 

@@ -17,14 +17,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /** Reads the configuration: the file, options over it, the environment over both (worker.md 1). Reads nothing but its arguments name. */
 public final class ConfigLoader {
     private static final String TRUE = "true";
     private static final String MASK = "\"***\"";
-    private static final Pattern INTEGER = Pattern.compile("[+-]?[0-9]{1,18}");
-    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]{1,18}(\\.[0-9]{1,18})?");
 
     /** Environment variable and key of {@code dfs} and {@code security}, worker.md 4.5, 4.6. */
     private static final Map<String, String> VARIABLES = Map.ofEntries(
@@ -107,11 +104,27 @@ public final class ConfigLoader {
     private static Object typed(ConfigKey key, String text) {
         return switch (key.kind()) {
             case FLAG -> text.equals(TRUE) || text.equals("false") ? (Object) text.equals(TRUE) : text;
-            case INTEGER -> INTEGER.matcher(text).matches() ? (Object) Long.valueOf(text) : text;
-            case NUMBER -> NUMBER.matcher(text).matches() ? (Object) Double.valueOf(text) : text;
+            case INTEGER -> integer(text);
+            case NUMBER -> number(text);
             case TEXTS, IDS -> items(key, text);
             case TEXT, SECRET, SIZE, SIZE_OR_PERCENT, DURATION, ANY -> text;
         };
+    }
+
+    private static Object integer(String text) {
+        try {
+            return Long.valueOf(text);
+        } catch (NumberFormatException e) {
+            return text;
+        }
+    }
+
+    private static Object number(String text) {
+        try {
+            return Double.valueOf(text);
+        } catch (NumberFormatException e) {
+            return text;
+        }
     }
 
     private static List<Object> items(ConfigKey key, String text) {
@@ -119,9 +132,7 @@ public final class ConfigLoader {
         for (String item : text.split(",", -1)) {
             String trimmed = item.strip();
             if (!trimmed.isEmpty()) {
-                boolean isId =
-                        key.kind() == Kind.IDS && INTEGER.matcher(trimmed).matches();
-                items.add(isId ? (Object) Long.valueOf(trimmed) : trimmed);
+                items.add(key.kind() == Kind.IDS ? integer(trimmed) : trimmed);
             }
         }
         return items;
