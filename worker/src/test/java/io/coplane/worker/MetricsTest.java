@@ -201,11 +201,14 @@ final class MetricsTest {
         byte[] noSnapshot =
                 RemoteRequestBody.join(request(103, ByteString.EMPTY).toByteArray(), NOTHING, NOTHING);
         assertThat(post("/coprocessor", noSnapshot)).isEqualTo(500);
-        String cleanup = "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":SIZE,\"compaction-tp\":"
-                + "{\"FtsCleanup\":{\"l1_file_ids\":[31],\"l2_file_ids\":[]}}}";
+        String cleanup =
+                "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":SIZE,\"compaction-tp\":"
+                        + "{\"FtsCleanup\":{\"l1_file_ids\":[31],\"l2_file_ids\":[]}}}";
         assertThat(post("/compact", cleanup.replace("SIZE", "1").getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo(200);
-        assertThat(post("/compact", cleanup.replace("SIZE", "9223372036854775807").getBytes(StandardCharsets.UTF_8)))
+        assertThat(post(
+                        "/compact",
+                        cleanup.replace("SIZE", "9223372036854775807").getBytes(StandardCharsets.UTF_8)))
                 .isEqualTo(503);
         String vector = "{\"shard-id\":5,\"shard-ver\":3,\"compactor-version\":3,\"input-size\":1,\"compaction-tp\":"
                 + "{\"VectorIndex\":{\"table_id\":100,\"index_id\":2,\"col_id\":3,\"snap_version\":400,"
