@@ -38,6 +38,7 @@ final class HungryRequests {
 
     private static final int STRING_BYTES = 4_000;
     private static final int COPIES = 100;
+    private static final int SORT_KEYS = 16;
     private static final int LONG_LONG = 8;
     private static final int VAR_CHAR = 15;
     private static final int UTF8MB4_GENERAL_CI = -45;
@@ -113,9 +114,16 @@ final class HungryRequests {
                 topN(ROWS, integer(1)));
     }
 
-    /** The first row by a collation whose keys are twice as long as their strings. */
+    /** The first row by 16 keys, each twice as long as its string. */
     static Request sortKeys() {
-        return request(0, scan(VAR_CHAR, UTF8MB4_GENERAL_CI), topN(1, string()));
+        TopN.Builder first = TopN.newBuilder().setLimit(1);
+        for (int i = 0; i < SORT_KEYS; i++) {
+            first.addOrderBy(ByItem.newBuilder().setExpr(string()));
+        }
+        return request(
+                0,
+                scan(VAR_CHAR, UTF8MB4_GENERAL_CI),
+                Executor.newBuilder().setTp(ExecType.TypeTopN).setTopN(first).build());
     }
 
     /** A response of 40,000 rows of 100 values. */

@@ -55,7 +55,7 @@ final class OutgrownRequestTest {
         return Stream.of(
                 Arguments.of("hash table", INTEGERS, HungryRequests.hashTable(), "20MiB", HungryRequests.ROWS),
                 Arguments.of("top n", INTEGERS, HungryRequests.topN(), "20MiB", HungryRequests.ROWS),
-                Arguments.of("sort keys", STRINGS, HungryRequests.sortKeys(), "12MiB", 1),
+                Arguments.of("sort keys", STRINGS, HungryRequests.sortKeys(), "32MiB", 1),
                 Arguments.of("response", INTEGERS, HungryRequests.response(), "20MiB", HungryRequests.ROWS));
     }
 
