@@ -18,7 +18,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 import java.util.zip.GZIPOutputStream;
 
 /** Every route's answer but the data plane's own (worker.md 5). Thread-safe. */
@@ -28,8 +27,6 @@ final class Pages {
     static final String TXN_CHUNK = "/txn_chunk";
 
     private static final String KEYSPACE_ID = "keyspace_id";
-    private static final Pattern DECIMAL = Pattern.compile("\\+?[0-9]{1,18}");
-    private static final long MOST_KEYSPACE_ID = 0xffff_ffffL;
 
     private static final String HEALTH = "/healthz";
     private static final String METRICS = "/metrics";
@@ -130,11 +127,14 @@ final class Pages {
         } catch (IllegalArgumentException e) { // a broken escape
             return OptionalInt.empty();
         }
-        if (values.isEmpty() || !DECIMAL.matcher(values.getLast()).matches()) {
+        if (values.isEmpty() || values.getLast().startsWith("-")) {
             return OptionalInt.empty();
         }
-        long id = Long.parseLong(values.getLast());
-        return id > MOST_KEYSPACE_ID ? OptionalInt.empty() : OptionalInt.of((int) id);
+        try {
+            return OptionalInt.of(Integer.parseUnsignedInt(values.getLast()));
+        } catch (NumberFormatException e) {
+            return OptionalInt.empty();
+        }
     }
 
     /** What a request of {@code /txn_chunk} asks for. */
