@@ -4,7 +4,11 @@ import io.coplane.worker.config.LoadedConfig;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.config.WorkerConfig;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
@@ -17,6 +21,9 @@ import picocli.CommandLine.Mixin;
         mixinStandardHelpOptions = true)
 final class ServeCommand implements Callable<Integer> {
     private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
+
+    /** After a signal a start may take so long to end. */
+    private static final long START_SECONDS = 5;
 
     @Mixin
     private WorkerOptions options = new WorkerOptions();
@@ -32,15 +39,33 @@ final class ServeCommand implements Callable<Integer> {
         if (!loaded.accepted().isEmpty()) {
             LOG.info("configuration: not used by this worker: {}", String.join(", ", loaded.accepted()));
         }
-        Worker worker = Worker.start(config, machine);
+        CompletableFuture<Worker> started = new CompletableFuture<>();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(started), "coplane-stop"));
+        try {
+            started.complete(Worker.start(config, machine));
+        } finally {
+            started.complete(null); // of a start that failed; without effect otherwise
+        }
         LOG.info("configuration: {}", config); // after the start: its text is long in the making
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(worker), "coplane-stop"));
         new CountDownLatch(1).await();
         return 0;
     }
 
-    /** Runs when a signal came. A stop that was asked for is a success, which the JVM would not report by itself. */
-    private static void stop(Worker worker) {
+    /**
+     * Runs when a signal came, or a start failed. A stop that was asked for is a success, which the JVM would not report by itself. A start that takes long
+     * (PD is looked for without an end) is not waited for: nobody is served yet.
+     */
+    private static void stop(CompletableFuture<Worker> started) {
+        Worker worker;
+        try {
+            worker = started.get(START_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            LOG.info("stopping: the start has not ended", e);
+            return;
+        }
+        if (worker == null) {
+            return;
+        }
         LOG.info("stopping: addr={}", worker.address());
         worker.close();
         LOG.info("stopped");
