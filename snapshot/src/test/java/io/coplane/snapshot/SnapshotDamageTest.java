@@ -104,7 +104,7 @@ class SnapshotDamageTest {
                                 ErrorCode.FILE_MISMATCH,
                                 ErrorCode.BAD_MEM_DATA,
                                 ErrorCode.FILE_ENCRYPTED,
-                                ErrorCode.BAD_ENCRYPTION_KEY, // a blob file's properties, without a checksum, name a key that nobody has
+                                ErrorCode.BAD_ENCRYPTION_KEY, // of a blob's properties, which have no checksum
                                 ErrorCode.BAD_CHANGE_SET);
             }
             assertClean();
