@@ -6,6 +6,7 @@ import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
@@ -204,9 +205,10 @@ public final class BlockCache implements AutoCloseable {
             complete(joined, value);
             return;
         }
-        boolean othersDeadline = cause(failure) instanceof CoplaneException e && e.code() == ErrorCode.DEADLINE;
+        boolean othersDeadline =
+                Failures.unwrap(failure) instanceof CoplaneException e && e.code() == ErrorCode.DEADLINE;
         if (failure != null && !(othersDeadline && retries < MOST_RETRIES)) {
-            joined.completeExceptionally(cause(failure));
+            joined.completeExceptionally(Failures.unwrap(failure));
             return;
         }
         var _ = load(source, retries + 1).whenComplete((again, failedAgain) -> {
@@ -272,10 +274,10 @@ public final class BlockCache implements AutoCloseable {
             }
             return shared;
         } catch (CompletionException e) {
-            if (cause(e) instanceof MemoryLimitException) {
+            if (Failures.unwrap(e) instanceof MemoryLimitException) {
                 return null; // theirs; try ourselves
             }
-            throw cause(e) instanceof CoplaneException typed
+            throw Failures.unwrap(e) instanceof CoplaneException typed
                     ? new CoplaneException(typed.code(), typed.getMessage(), typed)
                     : e;
         }
@@ -429,14 +431,6 @@ public final class BlockCache implements AutoCloseable {
                 return;
             }
         }
-    }
-
-    private static Throwable cause(Throwable failure) {
-        Throwable cause = failure;
-        while (cause instanceof CompletionException && cause.getCause() != null) {
-            cause = cause.getCause();
-        }
-        return cause;
     }
 
     /** Most bytes of values that nobody holds. */

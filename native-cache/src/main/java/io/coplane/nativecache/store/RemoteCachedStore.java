@@ -2,6 +2,7 @@ package io.coplane.nativecache.store;
 
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.ObjectKeys;
@@ -10,7 +11,6 @@ import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +56,7 @@ public final class RemoteCachedStore implements ObjectStore {
         }
         return peers.read(address, kind, fileId, start, end, arena, deadlineNanos)
                 .exceptionallyCompose(failure -> {
-                    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                    Throwable cause = Failures.unwrap(failure);
                     if (cause instanceof MemoryLimitException limit) {
                         return CompletableFuture.failedFuture(limit); // it would be no better behind
                     }

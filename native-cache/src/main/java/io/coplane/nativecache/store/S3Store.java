@@ -3,6 +3,7 @@ package io.coplane.nativecache.store;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectKeys;
@@ -12,7 +13,6 @@ import io.coplane.nativecache.Require;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -222,7 +222,7 @@ public final class S3Store implements ObjectStore {
         }
 
         private static boolean isAnswer(Throwable failure) {
-            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            Throwable cause = Failures.unwrap(failure);
             return cause instanceof AwsServiceException;
         }
 
