@@ -38,8 +38,9 @@ import java.util.List;
  * @param fileBytes     bytes of all input files
  * @param blobFileBytes bytes of the blob tables among them
  * @param blockBytes    bytes of the blocks of newest versions in all inputs
- * @param loneBytes     bytes among them in blocks whose keys no other source can have: the most that can be copied without decoding. An upper bound:
- *                      what retention drops, values that move to or from blob tables, another compression, and bounds of the shard make it less
+ * @param loneBytes     bytes among them in blocks whose keys no other source can have, of a job in place all: the most that can be copied as stored. An
+ *                      upper bound: what retention drops, values that move to or from blob tables, another compression, and bounds of the shard make
+ *                      it less
  * @param sources       inputs that are merged at the same time, at most
  * @param idsGiven      ids in the request
  * @param idsNeeded     ids that are taken if nothing is dropped; a guess from the input's bytes
@@ -215,9 +216,8 @@ public record CompactionPlan(
             }
             for (int block = 0; block < table.table().blockCount(); block++) {
                 blockBytes += table.table().blockBytes(block);
-                loneBytes += merges && isLone(table.table(), block, touching)
-                        ? table.table().blockBytes(block)
-                        : 0;
+                loneBytes +=
+                        isLone(table.table(), block, touching) ? table.table().blockBytes(block) : 0;
             }
         }
         inputs.sort(Comparator.comparingInt(Input::level).thenComparingInt(Input::cf));

@@ -153,9 +153,17 @@ final class InPlaceJob {
     private void copy(SstReader from, SstBuilder to, Filter filter, boolean isLock) {
         try (var scratch = new NativeArena(job.guard)) {
             TableCursor cursor = from.cursor(false, scratch);
-            for (boolean more = cursor.rewind(); more; more = cursor.nextAllVersions()) {
-                job.inputEntries++;
+            boolean more = cursor.rewind();
+            while (more) {
                 job.checkAlive();
+                if (job.config.copyThrough() && cursor.isAtBlockStart() && staysWhole(cursor, to, filter, isLock)) {
+                    int entries = to.addBlock(cursor);
+                    job.inputEntries += entries;
+                    job.outputEntries += entries;
+                    more = cursor.next();
+                    continue;
+                }
+                job.inputEntries++;
                 if (filter.keeps(cursor, isLock)) {
                     job.outputEntries++;
                     to.add(cursor);
@@ -163,10 +171,47 @@ final class InPlaceJob {
                         to.noteLockTs(from.properties().maxLockTs());
                     }
                 }
+                more = cursor.nextAllVersions();
             }
+            job.copiedBytes += to.copiedBytes();
         } finally {
             from.release();
         }
+    }
+
+    /** Whether the block that a cursor stands at the beginning of may be added as it is stored, with all older versions of its keys. */
+    private static boolean staysWhole(TableCursor cursor, SstBuilder to, Filter filter, boolean isLock) {
+        if (!to.takesBlock(cursor, 0, Long.MAX_VALUE)) {
+            return false;
+        }
+        int entries = cursor.blockEntries();
+        int firstWithOlder = -1;
+        int lastWithOlder = -1;
+        boolean stays = true;
+        for (int i = 0; stays && i < entries; i++) {
+            cursor.moveInBlock(i);
+            stays = staysAsStored(cursor, filter, isLock);
+            if ((cursor.meta() & ValueMeta.HAS_OLD_VERSION) != 0) {
+                firstWithOlder = firstWithOlder < 0 ? i : firstWithOlder;
+                lastWithOlder = i;
+            }
+        }
+        if (stays && firstWithOlder >= 0) {
+            stays = cursor.hasOlderAtHand(firstWithOlder, lastWithOlder);
+            for (int i = firstWithOlder; stays && i <= lastWithOlder; i++) {
+                cursor.moveInBlock(i);
+                while (stays && cursor.nextVersion()) {
+                    stays = staysAsStored(cursor, filter, isLock);
+                }
+            }
+        }
+        cursor.moveInBlock(0);
+        return stays;
+    }
+
+    /** Of a lock in a blob table the newest ts must be noted, which needs a look at each. */
+    private static boolean staysAsStored(TableCursor entry, Filter filter, boolean isLock) {
+        return filter.keeps(entry, isLock) && !(isLock && (entry.meta() & ValueMeta.BLOB_REF) != 0);
     }
 
     /** Ids of all inputs. */

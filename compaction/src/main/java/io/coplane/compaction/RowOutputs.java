@@ -274,22 +274,23 @@ final class RowOutputs implements EntrySink, AutoCloseable {
     }
 
     @Override
-    public boolean takesBlock(TableCursor entry) {
-        return job.config.copyThrough() && !rebuilding && table.takesBlock(entry, mostTableBytes);
+    public boolean takesBlock(TableCursor entry, long olderBytes) {
+        return job.config.copyThrough() && !rebuilding && table.takesBlock(entry, olderBytes, mostTableBytes);
     }
 
     @Override
     public boolean keepsAsStored(TableCursor entry) {
         return (entry.meta() & ValueMeta.BLOB_REF) != 0
-                ? oldBlobs == null
+                ? oldBlobs == null && family != ColumnFamily.LOCK
                 : blobs == null || entry.valueLength() < leastBlobBytes || entry.valueLength() == 0;
     }
 
     /** Adds a whole block, and counts its entries. */
     @Override
-    public void addBlock(TableCursor entry) {
-        table.addBlock(entry);
-        job.outputEntries += entry.blockEntries();
+    public int addBlock(TableCursor entry) {
+        int entries = table.addBlock(entry);
+        job.outputEntries += entries;
+        return entries;
     }
 
     /** Completes the last files. @param seen entries looked at */

@@ -20,22 +20,15 @@ import java.util.zip.Checksum;
  * fills the cache nor pays for memory that is not in the processor's caches. One thread.
  */
 final class BlockLoader {
-    private final NativeScratch plain;
     private final Place main;
     private final Place old;
     private BlockCipher cipher; // made when first needed
     private Checksum crc;
 
-    // the main block as it is stored but for encryption; NULL: not at hand
-    private MemorySegment storedMain = MemorySegment.NULL;
-    private long storedFrom;
-    private long storedTo;
-
     private ChecksumType crcType = ChecksumType.NONE;
 
     /** @param arena borrowed; owns the scratch memory, and its close gives pins back */
     BlockLoader(NativeArena arena) {
-        plain = new NativeScratch(arena);
         main = new Place(arena);
         old = new Place(arena);
         arena.onClose(this::unpin);
@@ -59,12 +52,12 @@ final class BlockLoader {
     private void load(BlockTable table, boolean isOld, int block, BlockView into, boolean ordered) {
         Place place = isOld ? old : main;
         place.unpin();
-        storedMain = MemorySegment.NULL; // an old block may be decrypted to the same place
+        place.stored = MemorySegment.NULL;
         try {
             if (table.keepsBlocks() && table.touch(isOld, block)) {
                 loadCached(table, isOld, block, place, into);
             } else {
-                loadAlone(table, isOld, block, place.body, into);
+                loadAlone(table, isOld, block, place, into);
             }
             if (ordered) {
                 table.checkOrder(isOld, block, into);
@@ -78,7 +71,8 @@ final class BlockLoader {
         }
     }
 
-    private void loadAlone(BlockTable table, boolean isOld, int block, NativeScratch body, BlockView into) {
+    private void loadAlone(BlockTable table, boolean isOld, int block, Place place, BlockView into) {
+        NativeScratch body = place.body;
         BlockIndex index = isOld ? table.oldIndex : table.index;
         long start = index.start(block);
         long from = start;
@@ -98,16 +92,14 @@ final class BlockLoader {
                     stored,
                     from,
                     to - from,
-                    table.compression == CompressionType.NONE ? body : plain);
+                    table.compression == CompressionType.NONE ? body : place.plain);
             to -= from;
             from = 0;
         }
         verify(table, isOld, block, stored, from, to);
-        if (!isOld) {
-            storedMain = stored;
-            storedFrom = from;
-            storedTo = to;
-        }
+        place.stored = stored;
+        place.storedFrom = from;
+        place.storedTo = to;
         from += Formats.CHECKSUM_BYTES;
         switch (table.compression) {
             case NONE -> into.wrap(stored, from, to, table.file, start);
@@ -123,14 +115,15 @@ final class BlockLoader {
         }
     }
 
-    /** Appends the main block loaded last as it is stored, with its checksum, but decrypted. */
-    void copyStored(NativeBytes to) {
-        to.put(storedMain, storedFrom, (int) (storedTo - storedFrom));
+    /** Appends the block of a kind that was loaded last as it is stored, with its checksum, but decrypted. */
+    void copyStored(boolean isOld, NativeBytes to) {
+        Place place = isOld ? old : main;
+        to.put(place.stored, place.storedFrom, (int) (place.storedTo - place.storedFrom));
     }
 
-    /** Whether the main block loaded last can be copied as it is stored. */
-    boolean hasStored() {
-        return storedMain.byteSize() > 0;
+    /** Whether the block of a kind that was loaded last can be copied as it is stored. */
+    boolean hasStored(boolean isOld) {
+        return (isOld ? old : main).stored.byteSize() > 0;
     }
 
     private void loadCached(BlockTable table, boolean isOld, int block, Place place, BlockView into) {
@@ -140,10 +133,10 @@ final class BlockLoader {
         BlockCache cache = table.cached.cache();
         CachedBlock pin = cache.pin(key);
         if (pin == null) {
-            pin = decode(cache, key, table, isOld, block);
+            pin = decode(cache, key, table, isOld, block, place.plain);
         }
         if (pin == null) {
-            loadAlone(table, isOld, block, place.body, into);
+            loadAlone(table, isOld, block, place, into);
             return;
         }
         place.pin = pin;
@@ -151,7 +144,8 @@ final class BlockLoader {
     }
 
     /** @return null if the cache has no memory for the block */
-    private CachedBlock decode(BlockCache cache, BlockKey key, BlockTable table, boolean isOld, int block) {
+    private CachedBlock decode(
+            BlockCache cache, BlockKey key, BlockTable table, boolean isOld, int block, NativeScratch plain) {
         BlockIndex index = isOld ? table.oldIndex : table.index;
         long start = index.start(block);
         boolean encrypted = table.key != null;
@@ -230,10 +224,17 @@ final class BlockLoader {
 
     /** Where the block of one kind is: in scratch memory, or pinned in the cache. */
     private static final class Place {
+        private final NativeScratch plain; // decrypted, still compressed
         private final NativeScratch body;
         private CachedBlock pin;
 
+        // the block as it is stored but for encryption; NULL: not at hand
+        private MemorySegment stored = MemorySegment.NULL;
+        private long storedFrom;
+        private long storedTo;
+
         private Place(NativeArena arena) {
+            plain = new NativeScratch(arena);
             body = new NativeScratch(arena);
         }
 

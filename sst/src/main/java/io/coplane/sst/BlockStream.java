@@ -6,12 +6,14 @@ import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
 /**
- * The stored blocks of one kind of a table, read in pieces of whole blocks, one piece ahead of the reader. At most two pieces are held.
+ * The stored blocks of one kind of a table, read in pieces of whole blocks, one piece ahead of the reader. At most two pieces are held, and those
+ * that {@link #keepFrom} keeps.
  *
  * <p>Owns the pieces until {@link #release}; may be used again afterwards. One thread, which waits for the store.
  */
@@ -22,6 +24,8 @@ final class BlockStream {
     private final int pieceBytes;
     private final MemoryGuard guard;
     private final BooleanSupplier relief;
+    private final ArrayDeque<Piece> kept = new ArrayDeque<>(); // ascending, before the current one
+    private int keptFrom = Integer.MAX_VALUE;
     private Piece current;
     private Piece ahead;
 
@@ -41,13 +45,48 @@ final class BlockStream {
         this.relief = relief;
     }
 
+    /**
+     * Keeps what is read from a block on, so that nobody who goes back no farther has it read again, unless memory runs out.
+     *
+     * @param block what lies before it is freed
+     * @return whether anything was freed
+     */
+    boolean keepFrom(int block) {
+        boolean any = false;
+        keptFrom = block;
+        while (!kept.isEmpty() && kept.getFirst().endBlock <= block) {
+            kept.removeFirst().close();
+            any = true;
+        }
+        return any;
+    }
+
+    /** Keeps nothing any more. @return whether anything was freed */
+    boolean keepNothing() {
+        return keepFrom(Integer.MAX_VALUE);
+    }
+
     /** Exactly the bytes of a block; valid until the next call. */
     MemorySegment block(int block) {
-        if (current == null || !current.holds(block)) {
+        Piece piece = holder(block);
+        if (piece == null) {
             move(block);
+            piece = current;
         }
         long start = index.start(block);
-        return current.bytes.asSlice(start - current.start, index.end(block) - start);
+        return piece.bytes.asSlice(start - piece.start, index.end(block) - start);
+    }
+
+    private Piece holder(int block) {
+        if (current != null && current.holds(block)) {
+            return current;
+        }
+        for (Piece piece : kept) {
+            if (piece.holds(block)) {
+                return piece;
+            }
+        }
+        return null;
     }
 
     private void move(int block) {
@@ -55,7 +94,9 @@ final class BlockStream {
         ahead = null;
         Piece last = current;
         current = null;
-        if (last != null) {
+        if (last != null && last.endBlock > keptFrom) {
+            kept.addLast(last);
+        } else if (last != null) {
             last.close();
         }
         if (wanted != null && !wanted.holds(block)) {
@@ -81,11 +122,18 @@ final class BlockStream {
                 piece.await();
                 return piece;
             } catch (MemoryLimitException e) {
-                if (!relief.getAsBoolean()) {
+                if (!relief.getAsBoolean() && !freeKept()) {
                     throw e;
                 }
             }
         }
+    }
+
+    private boolean freeKept() {
+        boolean any = !kept.isEmpty();
+        kept.forEach(Piece::close);
+        kept.clear();
+        return any;
     }
 
     /** Frees the pieces, waiting for reads under way. Idempotent. */
@@ -93,6 +141,7 @@ final class BlockStream {
         Piece[] pieces = {current, ahead};
         current = null;
         ahead = null;
+        keepNothing();
         for (Piece piece : pieces) {
             if (piece != null) {
                 piece.close();

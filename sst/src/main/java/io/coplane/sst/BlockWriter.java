@@ -183,6 +183,13 @@ final class BlockWriter {
         from.copyStoredBlock(blocks);
     }
 
+    /** As {@link #copyBlock}, with the block of older versions that a cursor stands in, at its first entry. */
+    void copyOldBlock(TableCursor from) {
+        closeBlock();
+        noteBlock(from.keyBytes(), from.keyLength());
+        from.copyStoredOldBlock(blocks);
+    }
+
     /** Notes a key of a copied block: the last one so far. */
     void noteKey(byte[] key, int length) {
         lastKey = copied(key, 0, length, lastKey);

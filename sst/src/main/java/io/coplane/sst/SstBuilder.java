@@ -217,20 +217,26 @@ public final class SstBuilder implements AutoCloseable {
 
     /**
      * Whether {@link #addBlock} can take the block that a cursor stands in, so that the file stays within so many bytes by {@link #exceeds} whichever
-     * of its keys is looked at. Of its entries the caller knows that none has an older version.
+     * of its keys is looked at.
+     *
+     * @param olderBytes of the older versions of its keys, by {@link TableCursor#mostBlockBytes}
      */
-    public boolean takesBlock(TableCursor from, long mostBytes) {
-        return !lockFamily
-                && from.isStoredAs(options)
-                && withMargin(blockBytes() + main.mostOpenBytes() + old.mostOpenBytes() + from.blockBodyBytes())
-                        <= mostBytes;
+    public boolean takesBlock(TableCursor from, long olderBytes, long mostBytes) {
+        long openBytes = main.mostOpenBytes() + old.mostOpenBytes();
+        return from.isStoredAs(options)
+                && withMargin(blockBytes() + openBytes + from.blockBodyBytes() + olderBytes) <= mostBytes;
     }
 
     /**
      * Adds the block that a cursor stands in, at its first key, as it is stored: neither encoded nor compressed anew. Keys are counted, noted in the
-     * filter and compared as if they were added one by one. Leaves the cursor on the block's last key.
+     * filter and compared as if they were added one by one. Older versions of its keys come with it: blocks of them as they are stored if all that is
+     * in one belongs here, else entry by entry. Leaves the cursor on the block's last key.
+     *
+     * <p>Of a lock in a blob file the caller notes the ts, as in {@link #add(TableCursor)}.
+     *
+     * @return entries added, of all versions
      */
-    public void addBlock(TableCursor from) {
+    public int addBlock(TableCursor from) {
         requireUnfinished();
         if (keys == 0) {
             smallest = from.copyKey();
@@ -238,6 +244,8 @@ public final class SstBuilder implements AutoCloseable {
         }
         long before = main.blocks.length;
         int entries = from.blockEntries();
+        int olderBefore = oldEntries;
+        int copiedOldBlock = -1;
         for (int i = 0; i < entries; i++) {
             from.moveInBlock(i);
             byte[] key = from.keyBytes();
@@ -250,24 +258,74 @@ public final class SstBuilder implements AutoCloseable {
             }
             if (i == 0) {
                 main.copyBlock(from);
+                copiedBytes += main.blocks.length - before;
             }
             main.noteKey(key, length);
             hashes.putLong(Fingerprint64.hash(key, 0, length));
             keys++;
             countCopied(from, length);
+            if (from.nextVersion()) {
+                copiedOldBlock = addOlder(from, copiedOldBlock);
+            }
         }
+        from.moveInBlock(entries - 1);
         lastVersion = from.version();
-        copiedBytes += main.blocks.length - before;
+        return entries + oldEntries - olderBefore;
+    }
+
+    /**
+     * Adds the older versions of a key of a copied block.
+     *
+     * @param copiedOldBlock the old block of the cursor's that is in the file already; -1: none
+     * @return the same, after this key
+     */
+    private int addOlder(TableCursor from, int copiedOldBlock) {
+        int copied = copiedOldBlock;
+        boolean encodes = from.oldBlock() != copied;
+        if (encodes && from.isAtWholeOldBlock(options)) {
+            int before = old.blocks.length;
+            old.copyOldBlock(from);
+            copiedBytes += old.blocks.length - before;
+            copied = from.oldBlock();
+            encodes = false;
+        }
+        if (encodes && old.isOver(options.blockBytes())) {
+            old.closeBlock();
+        }
+        do {
+            int userMetaLength = from.userMetaLength();
+            int valueLength = from.valueLength();
+            if (userMetaLength > Formats.MAX_USER_META_BYTES || from.version() == 0) {
+                throw new CoplaneException(
+                        ErrorCode.FILE_FORMAT,
+                        "older version is out of bounds: version=" + Long.toUnsignedString(from.version()));
+            }
+            if (encodes) {
+                old.begin(
+                        from.keyBytes(), 0, from.keyLength(), from.version(), from.meta(), userMetaLength, valueLength);
+                old.payload().put(from.valueSegment(), from.userMetaOffset(), userMetaLength + valueLength);
+            }
+            if ((from.meta() & ValueMeta.BLOB_REF) != 0) {
+                blobBytes += BlobRef.storedBytes(from.valueSegment(), from.valueOffset(), valueLength);
+            }
+            oldEntries++;
+            tombs += valueLength == 0 ? 1 : 0;
+        } while (from.nextVersion());
+        return copied;
     }
 
     private void countCopied(TableCursor from, int keyLength) {
         int valueLength = from.valueLength();
         long valueBytes = valueLength;
-        if ((from.meta() & ValueMeta.BLOB_REF) != 0) {
+        boolean blob = (from.meta() & ValueMeta.BLOB_REF) != 0;
+        if (blob) {
             valueBytes = BlobRef.valueBytes(from.valueSegment(), from.valueOffset(), valueLength);
             blobBytes += BlobRef.storedBytes(from.valueSegment(), from.valueOffset(), valueLength);
         }
         countKey(keyLength, from.version(), from.userMetaLength(), valueBytes);
+        if (lockFamily && !blob) {
+            noteLock(from.valueSegment(), from.valueOffset(), valueLength);
+        }
         tombs += valueLength == 0 ? 1 : 0;
     }
 
@@ -288,7 +346,7 @@ public final class SstBuilder implements AutoCloseable {
                     "entry is out of bounds: keyBytes=" + length + " userMetaBytes=" + userMetaLength);
         }
         int order = keys > 0 ? main.compareToLast(key, offset, length) : 1;
-        boolean isOlder = order == 0 && main.isOpen(); // a copied block has no older versions
+        boolean isOlder = order == 0 && main.isOpen(); // with a copied block came its older versions
         if (order < 0 || order == 0 && (!isOlder || Long.compareUnsigned(version, lastVersion) >= 0 || version == 0)) {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT,

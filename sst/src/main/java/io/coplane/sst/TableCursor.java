@@ -20,6 +20,9 @@ public final class TableCursor {
     private static final int FIRST_KEY_BYTES = 256;
     private static final int LINEAR_VERSIONS = 4;
 
+    /** Stored bytes of the older versions of a block's keys that are worth to be looked at twice. */
+    private static final int MOST_OLDER_BYTES = 1 << 20;
+
     /** On the newest version; on an older one; behind the oldest one. */
     private enum Mode {
         NEWEST,
@@ -219,6 +222,9 @@ public final class TableCursor {
             tables[table].release();
             oldBlock = -1; // its bytes may be gone
         }
+        if (tables[t].stream(true) != null && tables[t].stream(true).keepNothing()) {
+            oldBlock = -1;
+        }
         loader.load(tables[t], false, b, main);
         int prefix = main.prefixLength;
         if (key.length < prefix + BlockView.KEY_SLACK_BYTES) {
@@ -417,16 +423,80 @@ public final class TableCursor {
         moveTo(i);
     }
 
+    /**
+     * Whether the older versions of two keys of the block that the cursor stands in, and all between them, lie in so few blocks that they may be walked
+     * more than once: what is read of them is kept then. A function of the table alone. Leaves the cursor on the first key.
+     */
+    public boolean hasOlderAtHand(int firstKey, int lastKey) {
+        BlockTable of = tables[table];
+        BlockIndex index = of.oldIndex;
+        if (index.count() == 0) {
+            return false;
+        }
+        moveTo(lastKey);
+        int last = index.blockOf(key, 0, keyLength);
+        moveTo(firstKey);
+        int first = index.blockOf(key, 0, keyLength);
+        if (last > first && index.end(last) - index.start(first) > MOST_OLDER_BYTES) {
+            return false;
+        }
+        if (of.stream(true) != null && of.stream(true).keepFrom(first)) {
+            oldBlock = -1; // its bytes may be gone
+        }
+        return true;
+    }
+
+    /** Bytes that the entry takes in a block at most. */
+    public int mostBlockBytes() {
+        return Integer.BYTES + BlockView.LEAST_ENTRY_BYTES + keyLength + current.userMetaLength + current.valueLength;
+    }
+
     /** Whether a table of these options could hold the block that the cursor stands in just as it is stored, but for encryption. */
     boolean isStoredAs(SstOptions options) {
+        return isStoredAs(options, false);
+    }
+
+    private boolean isStoredAs(SstOptions options, boolean isOld) {
         BlockTable of = tables[table];
-        long body = main.bodyBytes();
+        BlockView view = isOld ? old : main;
+        long body = view.bodyBytes();
         return of.compression == options.compression()
                 && of.checksum == options.checksum()
                 && body >= options.blockBytes() / 2
                 && body <= 2L * options.blockBytes()
-                && !main.isTrimmed()
-                && loader.hasStored();
+                && !view.isTrimmed()
+                && loader.hasStored(isOld);
+    }
+
+    /**
+     * Whether the cursor stands at the beginning of an old block that a table of these options could hold just as it is stored, and in which all entries
+     * are older versions of keys of one main block. Stays where it is.
+     */
+    boolean isAtWholeOldBlock(SstOptions options) {
+        if (mode != Mode.OLD || oldEntry != 0 || !isStoredAs(options, true)) {
+            return false;
+        }
+        int from = entry;
+        int reached = 0;
+        for (int i = from; i < main.count && reached < old.count; i++) {
+            moveTo(i);
+            if (main.oldVersion != 0) {
+                int before = reached;
+                while (reached < old.count && old.compareKey(key, 0, keyLength, reached) == 0) {
+                    reached++;
+                }
+                if (reached == before) {
+                    break; // an entry that no key leads to
+                }
+            }
+        }
+        moveTo(from);
+        return nextVersion() && reached == old.count;
+    }
+
+    /** Number of the old block that the cursor stands in. */
+    int oldBlock() {
+        return oldBlock;
     }
 
     /** Bytes of the block that the cursor stands in, decoded. */
@@ -434,9 +504,14 @@ public final class TableCursor {
         return main.bodyBytes();
     }
 
-    /** Appends the block that the cursor stands in as it is stored, but decrypted. */
+    /** Appends the block of newest versions that the cursor stands in as it is stored, but decrypted. */
     void copyStoredBlock(NativeBytes to) {
-        loader.copyStored(to);
+        loader.copyStored(false, to);
+    }
+
+    /** Appends the block of older versions that the cursor stands in as it is stored, but decrypted. */
+    void copyStoredOldBlock(NativeBytes to) {
+        loader.copyStored(true, to);
     }
 
     /** Whether the cursor stands on a key. */

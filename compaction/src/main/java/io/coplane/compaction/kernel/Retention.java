@@ -61,9 +61,8 @@ public final class Retention {
                     sink.beforeKey(entry, seen);
                 }
                 skip = false;
-                if (entry.isAtBlockStart() && sink.takesBlock(entry) && staysWhole(merge, end, sink)) {
-                    sink.addBlock(entry);
-                    seen += entry.blockEntries();
+                if (entry.isAtBlockStart() && sink.takesBlock(entry, 0) && staysWhole(merge, end, sink)) {
+                    seen += sink.addBlock(entry);
                     more = merge.nextBlock();
                     continue;
                 }
@@ -86,22 +85,53 @@ public final class Retention {
         return family != ColumnFamily.LOCK && Long.compareUnsigned(entry.version(), safeTs) > 0;
     }
 
-    /** Whether all entries of the block that the merge stands at the beginning of stay, one version of each key, with nothing between them. */
+    /** Whether all entries of the block that the merge stands at the beginning of stay, with all older versions and nothing between them. */
     private boolean staysWhole(MergeCursor merge, byte[] end, EntrySink sink) {
         if (!merge.isBlockNext(end)) {
             return false;
         }
         TableCursor entry = merge.entry();
         int entries = entry.blockEntries();
+        int firstWithOlder = -1;
+        int lastWithOlder = -1;
         boolean stays = true;
         for (int i = 0; stays && i < entries; i++) {
             entry.moveInBlock(i);
-            stays = (entry.meta() & ValueMeta.HAS_OLD_VERSION) == 0
-                    && (isNewer(entry) || fate(entry) == Fate.STAYS)
-                    && sink.keepsAsStored(entry);
+            boolean hasOlder = (entry.meta() & ValueMeta.HAS_OLD_VERSION) != 0;
+            // below the safe point only one version stays
+            stays = (isNewer(entry) || !hasOlder && fate(entry) == Fate.STAYS) && sink.keepsAsStored(entry);
+            if (hasOlder) {
+                firstWithOlder = firstWithOlder < 0 ? i : firstWithOlder;
+                lastWithOlder = i;
+            }
+        }
+        if (stays && firstWithOlder >= 0) {
+            stays = entry.hasOlderAtHand(firstWithOlder, lastWithOlder)
+                    && olderStay(entry, firstWithOlder, lastWithOlder, sink);
         }
         entry.moveInBlock(0);
         return stays;
+    }
+
+    /** Whether all older versions of some keys of a block stay, and the block may be added with them. */
+    private boolean olderStay(TableCursor entry, int firstKey, int lastKey, EntrySink sink) {
+        long bytes = 0;
+        for (int i = firstKey; i <= lastKey; i++) {
+            entry.moveInBlock(i);
+            boolean below = false;
+            while (entry.nextVersion()) {
+                if (below || !sink.keepsAsStored(entry)) {
+                    return false;
+                }
+                below = !isNewer(entry);
+                if (below && fate(entry) != Fate.STAYS) {
+                    return false;
+                }
+                bytes += entry.mostBlockBytes();
+            }
+        }
+        entry.moveInBlock(0);
+        return sink.takesBlock(entry, bytes);
     }
 
     /** The newest version at or below the safe point; of a lock the newest at all. */
