@@ -28,6 +28,7 @@ import io.coplane.snapshot.TxnChunkManager;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -534,7 +535,8 @@ public final class DataPlane implements AutoCloseable {
         return permitted
                 .thenCompose(permits -> {
                     beginSnapshot(work);
-                    return call.store().fetch(request);
+                    return call.store()
+                            .fetch(request, Duration.ofNanos(Math.max(0, deadline.nanos() - clock.nanoTime())));
                 })
                 .thenCompose(data -> {
                     work.release = data.release();

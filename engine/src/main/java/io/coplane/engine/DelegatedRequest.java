@@ -3,6 +3,7 @@ package io.coplane.engine;
 import io.coplane.proto.coprocessor.DelegateResponse;
 import io.coplane.proto.coprocessor.Request;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
@@ -21,9 +22,10 @@ public record DelegatedRequest(Request request, Store store, boolean takesPermit
         /**
          * Asks the node for the data of a request. Must not block.
          *
+         * @param within from now; the data are of no use later. Perhaps zero
          * @return the data, owned by the caller; a failure's message becomes {@link DelegatedAnswer#text()}
          */
-        CompletableFuture<Data> fetch(Request request);
+        CompletableFuture<Data> fetch(Request request, Duration within);
     }
 
     /**

@@ -235,6 +235,7 @@ public final class Worker implements AutoCloseable {
         config.copAddr().ifPresent(address -> {
             DelegateClient delegate =
                     new DelegateClient(channels, plane.memory(), storeId -> storeAddress(pd, storeId));
+            owned.push(delegate);
             DataPlaneService own = new DataPlaneService(
                     plane,
                     new DataPlaneService.Options(

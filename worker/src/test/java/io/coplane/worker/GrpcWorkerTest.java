@@ -3,6 +3,7 @@ package io.coplane.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.ByteString;
 import com.sun.net.httpserver.HttpServer;
 import io.coplane.proto.coprocessor.DelegateRequest;
@@ -39,12 +40,18 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -194,6 +201,37 @@ final class GrpcWorkerTest {
         }
     }
 
+    /** Who gives a permit back starts the next request; that one must not end with him. */
+    @Test
+    void aRequestThatGotAnothersPermitOutlivesIt() throws Exception {
+        worker("coplane.grpc-permits = true\nworker-limiter.keyspace-concurrency-factor = 0.1\n");
+        node.answer =
+                DelegateResponse.newBuilder().setOtherError("no such region").build();
+        List<CompletableFuture<Void>> held =
+                Stream.generate(CompletableFuture<Void>::new).limit(3).toList();
+        held.forEach(node.toHold::add);
+        List<ListenableFuture<Response>> answers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) { // two have permits, and the third waits
+            answers.add(TikvGrpc.newFutureStub(channels.to(address()))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS)
+                    .coprocessor(request(DAG, 0, NODE)));
+        }
+        assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
+        assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
+
+        held.get(0).complete(null);
+        assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
+        held.get(1).complete(null);
+        while (answers.stream().filter(Future::isDone).count() < 2) {
+            Thread.onSpinWait();
+        }
+        held.get(2).complete(null);
+
+        for (ListenableFuture<Response> answer : answers) {
+            assertThat(answer.get(20, TimeUnit.SECONDS).getOtherError()).isEqualTo("no such region");
+        }
+    }
+
     @Test
     void otherMethodsAreUnimplementedAndHealthIsServing() throws IOException {
         worker("");
@@ -272,7 +310,11 @@ final class GrpcWorkerTest {
     }
 
     private Response ask(int tp, int keyspaceId, int storeId) {
-        return ask(Request.newBuilder()
+        return ask(request(tp, keyspaceId, storeId));
+    }
+
+    private static Request request(int tp, int keyspaceId, int storeId) {
+        return Request.newBuilder()
                 .setTp(tp)
                 .setStartTs(7)
                 .addRanges(KeyRange.newBuilder()
@@ -281,7 +323,7 @@ final class GrpcWorkerTest {
                 .setContext(Context.newBuilder()
                         .setKeyspaceId(keyspaceId)
                         .setPeer(Peer.newBuilder().setStoreId(storeId)))
-                .build());
+                .build();
     }
 
     private Response ask(Request request) {
@@ -315,13 +357,17 @@ final class GrpcWorkerTest {
     /** A storage node. */
     private static final class Node extends TikvGrpc.TikvImplBase {
         private final BlockingQueue<DelegateRequest> asked = new LinkedBlockingQueue<>();
+        private final Queue<CompletableFuture<Void>> toHold = new ConcurrentLinkedQueue<>(); // answers, in order
         private volatile DelegateResponse answer = DelegateResponse.getDefaultInstance();
 
         @Override
         public void delegateCoprocessor(DelegateRequest request, StreamObserver<DelegateResponse> out) {
+            CompletableFuture<Void> held = toHold.poll();
             asked.add(request);
-            out.onNext(answer);
-            out.onCompleted();
+            (held == null ? CompletableFuture.completedFuture(null) : held).thenRun(() -> {
+                out.onNext(answer);
+                out.onCompleted();
+            });
         }
     }
 }

@@ -43,10 +43,16 @@ final class CopServices {
         return ServerServiceDefinition.builder(service)
                 .addMethod(method, ServerCalls.asyncUnaryCall((Request request, StreamObserver<byte[]> out) -> {
                     Context context = Context.current();
-                    answer.apply(new DelegatedRequest(request, store, takesPermits, context::isCancelled))
+                    answer.apply(new DelegatedRequest(request, in(context, store), takesPermits, context::isCancelled))
                             .whenComplete((done, bug) -> send(done, bug, out));
                 }))
                 .build();
+    }
+
+    /** What is fetched in the context of its own request, whoever gave it the permit to begin. */
+    private static DelegatedRequest.Store in(Context context, DelegatedRequest.Store store) {
+        return (request, within) -> CompletableFuture.completedFuture(request)
+                .thenComposeAsync(asked -> store.fetch(asked, within), context.fixedContextExecutor(Runnable::run));
     }
 
     private static void send(DelegatedAnswer done, Throwable bug, StreamObserver<byte[]> out) {

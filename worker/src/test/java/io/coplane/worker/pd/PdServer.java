@@ -38,8 +38,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -91,6 +94,8 @@ public final class PdServer implements AutoCloseable {
     final ConcurrentLinkedQueue<String> forwardedHosts = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<ByteString> regionKeys = new ConcurrentLinkedQueue<>();
     volatile boolean isTsoSilent;
+    private final BlockingQueue<Long> storesAsked = new LinkedBlockingQueue<>();
+    private volatile CompletableFuture<Void> storesHeld = CompletableFuture.completedFuture(null);
 
     private final Cluster cluster;
     private final Server server;
@@ -123,6 +128,16 @@ public final class PdServer implements AutoCloseable {
 
     public String url() {
         return url;
+    }
+
+    /** Answers to GetStore wait for this from now on. */
+    public void holdStores(CompletableFuture<Void> gate) {
+        storesHeld = gate;
+    }
+
+    /** Ids that GetStore was asked for, in order; whoever reads them takes them. */
+    public BlockingQueue<Long> storesAsked() {
+        return storesAsked;
     }
 
     /** Keys whose region was asked for, in order. */
@@ -190,6 +205,11 @@ public final class PdServer implements AutoCloseable {
 
         @Override
         public void getStore(GetStoreRequest request, StreamObserver<GetStoreResponse> out) {
+            storesAsked.add(request.getStoreId());
+            storesHeld.thenRun(() -> answerStore(request, out));
+        }
+
+        private void answerStore(GetStoreRequest request, StreamObserver<GetStoreResponse> out) {
             if (isRefused(out)) {
                 return;
             }
