@@ -129,7 +129,7 @@ final class LargeCompaction {
         ByteBuffer key = ByteBuffer.allocate(KEY_BYTES).put(0, (byte) 't');
         byte[] userMeta = new byte[17];
         byte[] value = new byte[VALUE_BYTES];
-        try (var builder = new SstBuilder(options, id, false, guard).expecting(FILE_BYTES)) {
+        try (var builder = new SstBuilder(options, id, false, guard)) {
             for (long i = 0; i < rows; i++) {
                 key.putLong(KEY_BYTES - Long.BYTES, first + i * step);
                 random.nextBytes(value);

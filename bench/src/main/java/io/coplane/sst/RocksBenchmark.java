@@ -208,7 +208,7 @@ public class RocksBenchmark {
     /** A file from rows. */
     @Benchmark
     public long write() {
-        try (SstBuilder builder = builder().expecting(file.segment().byteSize())) {
+        try (SstBuilder builder = builder()) {
             return addAll(builder).finish().bytes().byteSize();
         }
     }

@@ -135,7 +135,7 @@ final class InPlaceJob {
         }
         boolean isLock = file.cf() == ColumnFamily.LOCK.number();
         SstOptions options = job.tableOptions(request.blockSize(), from.compression());
-        try (var builder = new SstBuilder(options, newId, isLock, job.guard).expecting(from.blockBytes())) {
+        try (var builder = new SstBuilder(options, newId, isLock, job.guard)) {
             builder.buildIn(job.memory.take());
             copy(from, builder, filter, isLock);
             if (builder.isEmpty()) {

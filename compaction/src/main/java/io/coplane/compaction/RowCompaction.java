@@ -176,10 +176,6 @@ final class RowCompaction {
                 .flatMap(List::stream)
                 .mapToLong(input -> input.properties().maxLockTs())
                 .reduce(0, (a, b) -> Long.compareUnsigned(a, b) < 0 ? b : a);
-        long inputBytes = sources.stream()
-                .flatMap(List::stream)
-                .mapToLong(SstReader::blockBytes)
-                .sum();
         try (var scratch = new NativeArena(job.guard);
                 var outputs = new RowOutputs(
                         job,
@@ -190,7 +186,6 @@ final class RowCompaction {
                         options.maxTableSize(),
                         blobOptions,
                         oldBlobs,
-                        inputBytes,
                         newestLockTs)) {
             var merge = new MergeCursor(sources.stream()
                     .filter(tables -> !tables.isEmpty())

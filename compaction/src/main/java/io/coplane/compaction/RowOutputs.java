@@ -52,7 +52,6 @@ final class RowOutputs implements EntrySink, AutoCloseable {
      * Takes an id for a table, and one for a blob table if they are built, whether they are needed or not; or goes on behind the job's resume point.
      *
      * @param step         number of the step, as {@link ResumePoint} counts
-     * @param inputBytes   of the tables that are merged
      * @param newestLockTs of the inputs: what is said of a lock in a blob table that isn't read
      */
     RowOutputs(
@@ -64,7 +63,6 @@ final class RowOutputs implements EntrySink, AutoCloseable {
             long mostTableBytes,
             BlobTableOptions blobOptions,
             OldBlobs oldBlobs,
-            long inputBytes,
             long newestLockTs) {
         this.job = job;
         this.step = step;
@@ -99,8 +97,7 @@ final class RowOutputs implements EntrySink, AutoCloseable {
         }
         blobs = blobBuilder;
         rebuilding = from != null && from.hasOpenBlobs();
-        table = new SstBuilder(options, tableId, family == ColumnFamily.LOCK, job.guard)
-                .expecting(Math.min(this.mostTableBytes, inputBytes));
+        table = new SstBuilder(options, tableId, family == ColumnFamily.LOCK, job.guard);
         table.buildIn(job.memory.take());
     }
 

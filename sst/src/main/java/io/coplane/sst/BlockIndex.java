@@ -149,11 +149,6 @@ final class BlockIndex {
         return block + 1 < count ? start(block + 1) : blocksEnd;
     }
 
-    /** Stored bytes of all blocks. */
-    long blockBytes() {
-        return count == 0 ? 0 : blocksEnd - start(0);
-    }
-
     long originFileId(int block) {
         return bytes.get(Layouts.LE_LONG, addressesAt + (long) ADDRESS_BYTES * block);
     }

@@ -37,6 +37,9 @@ final class BlockWriter {
 
     private static final int FIRST_KEY_BYTES = 64;
 
+    /** Memory of an open block that is kept for the next one; all versions of one key are one block, however large. */
+    private static final long MOST_KEPT_BYTES = 4 << 20;
+
     private final BlockCompressor compressor;
     private final Checksum checksum;
 
@@ -170,7 +173,9 @@ final class BlockWriter {
         } else {
             body.clear();
             writeBody(prefix, bodyBytes, body);
+            freeLarge(waiting);
             compressor.compress(body, true, to);
+            freeLarge(body);
         }
         patchChecksum(to, start, checksum);
         clearOpen();
@@ -203,8 +208,16 @@ final class BlockWriter {
         blockCount++;
     }
 
+    /** Memory for a key with very many versions: others need it now. */
+    private static void freeLarge(NativeBytes memory) {
+        if (memory.capacity() > MOST_KEPT_BYTES) {
+            memory.close();
+        }
+    }
+
     private void clearOpen() {
         waiting.clear();
+        freeLarge(waiting);
         entries = 0;
         lastAt = 0;
         withOldVersion = 0;

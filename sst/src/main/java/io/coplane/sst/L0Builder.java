@@ -75,6 +75,7 @@ public final class L0Builder implements AutoCloseable {
                 first = family;
             } else {
                 file.put(family.file().segment, 0, family.file().length);
+                family.takeFile().close();
             }
             byte[] from = family.smallestKey();
             byte[] to = family.biggestKey();

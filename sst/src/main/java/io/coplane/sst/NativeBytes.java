@@ -3,6 +3,8 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.MemoryLimitException;
+import io.coplane.nativecache.memory.GrowingMemory;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
@@ -10,13 +12,12 @@ import java.nio.ByteBuffer;
 
 /**
  * Native memory that grows, for files and parts of files that are being built; integers are little-endian. Kept memory is used again, so that the
- * second file costs no new pages. Either owns its memory, which is charged to a guard until closed, or borrows an arena, which then holds outgrown
- * memory as well until it is closed. One thread.
+ * second file costs no new pages. Owns its memory, charged to a guard until closed. One thread.
  */
 public final class NativeBytes implements AutoCloseable {
     private static final long FIRST_BYTES = 1 << 10;
 
-    /** From here on memory grows by half: old and new are held at a time, and outputs of compactions are that large. */
+    /** From here on memory grows by a quarter: growing costs little, but what isn't used is charged. */
     private static final long LARGE_BYTES = 1 << 20;
 
     private static final long MAX_BYTES = Integer.MAX_VALUE - 64;
@@ -24,21 +25,25 @@ public final class NativeBytes implements AutoCloseable {
     /** Up to here a loop of longs beats the call of a copy. */
     private static final int SHORT_BYTES = 64;
 
-    private final MemoryGuard guard; // null: the arena is borrowed
-    private NativeArena arena; // null: owned, and nothing is allocated
+    /** Up to here memory of an arena is simply outgrown: an owner of its own costs more. */
+    private static final long SMALL_BYTES = 64 << 10;
+
+    private final NativeArena arena; // null: all is in the growing memory, else only what is larger than small
+    private final GrowingMemory memory;
     private ByteBuffer buffer; // null: not asked for since it grew
     MemorySegment segment = MemorySegment.NULL;
     int length;
 
-    /** Owns its memory. @param guard charged for it; borrowed */
+    /** @param guard charged for the memory; borrowed */
     public NativeBytes(MemoryGuard guard) {
-        this.guard = guard;
+        this.arena = null;
+        this.memory = new GrowingMemory(guard);
     }
 
-    /** Borrows its memory. @param arena owns it */
+    /** Closed with the arena at the latest, which owns what is outgrown while it is small. @param arena borrowed */
     NativeBytes(NativeArena arena) {
-        this.guard = null;
         this.arena = arena;
+        this.memory = new GrowingMemory(arena);
     }
 
     /** Bytes that fit in. */
@@ -66,31 +71,29 @@ public final class NativeBytes implements AutoCloseable {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "too many bytes for one file: bytes=" + needed);
         }
         long before = segment.byteSize();
-        long grown = before < LARGE_BYTES ? 2 * before : before + before / 2;
-        resize(Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), grown)));
+        long ahead = before < LARGE_BYTES ? 2 * before : before + before / 4;
+        long wanted = Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), ahead));
+        try {
+            resize(wanted);
+        } catch (MemoryLimitException e) {
+            if (wanted == needed) {
+                throw e;
+            }
+            resize(needed); // nothing ahead then
+        }
     }
 
     private void resize(long bytes) {
-        if (guard != null && length == 0) {
-            close(); // nothing to keep: not both at a time
+        if (length == 0) {
+            close(); // nothing to keep
         }
-        NativeArena into = guard == null ? arena : new NativeArena(guard);
-        MemorySegment larger;
-        try {
-            larger = into.allocate(bytes);
-        } catch (RuntimeException | Error e) {
-            if (guard != null) {
-                into.close();
-            }
-            throw e;
-        }
-        MemorySegment.copy(segment, 0, larger, 0, length);
-        NativeArena outgrown = arena;
-        arena = into;
-        segment = larger;
+        MemorySegment outgrown = segment;
+        boolean isSmall = arena != null && bytes <= SMALL_BYTES;
+        boolean moves = isSmall || memory.segment().byteSize() == 0;
+        segment = isSmall ? arena.allocate(bytes) : memory.grow(bytes);
         buffer = null;
-        if (guard != null && outgrown != null) {
-            outgrown.close();
+        if (moves) {
+            MemorySegment.copy(outgrown, 0, segment, 0, length);
         }
     }
 
@@ -172,16 +175,12 @@ public final class NativeBytes implements AutoCloseable {
         length = 0;
     }
 
-    /** Frees the memory if it is owned. Idempotent. */
+    /** Frees the memory, but for the small one of an arena. Idempotent. */
     @Override
     public void close() {
         length = 0;
         segment = MemorySegment.NULL;
         buffer = null;
-        if (guard != null && arena != null) {
-            NativeArena owned = arena;
-            arena = null;
-            owned.close();
-        }
+        memory.close();
     }
 }

@@ -20,9 +20,6 @@ import javax.crypto.spec.SecretKeySpec;
  * <p>Owns native memory charged to the guard, and codec state, until closed. Allocates nothing on the heap per entry. One thread.
  */
 public final class SstBuilder implements AutoCloseable {
-    /** What a file has besides its blocks, as a part of them: filter and indexes; used to size its memory. */
-    private static final int META_PART = 16;
-
     private static final byte[] NO_KEY = {};
 
     private final SstOptions options;
@@ -39,7 +36,6 @@ public final class SstBuilder implements AutoCloseable {
     private final NativeBytes filterWork;
     private BlockCipher cipher; // made when first needed
     private byte[] lock = NO_KEY;
-    private long expectedBytes;
 
     private long fileId;
     private int keys;
@@ -94,16 +90,6 @@ public final class SstBuilder implements AutoCloseable {
         this.old = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
         this.hashes = new NativeBytes(guard);
         this.filterWork = new NativeBytes(scratch);
-    }
-
-    /**
-     * Says how large files will be, so that memory for one is taken at once instead of being outgrown. A wrong guess costs memory or copies, no more.
-     *
-     * @param blockBytes of the blocks of one file; 0: not known
-     */
-    public SstBuilder expecting(long blockBytes) {
-        expectedBytes = blockBytes + blockBytes / META_PART + 2L * options.blockBytes();
-        return this;
     }
 
     /** Has the next file built in this memory. Before its first entry. @param memory taken */
@@ -240,7 +226,6 @@ public final class SstBuilder implements AutoCloseable {
         requireUnfinished();
         if (keys == 0) {
             smallest = from.copyKey();
-            reserveExpected();
         }
         long before = main.blocks.length;
         int entries = from.blockEntries();
@@ -367,19 +352,10 @@ public final class SstBuilder implements AutoCloseable {
         }
         if (keys == 0) {
             smallest = Arrays.copyOfRange(key, offset, offset + length);
-            reserveExpected();
         }
         hashes.putLong(Fingerprint64.hash(key, offset, length));
         keys++;
         return main;
-    }
-
-    private void reserveExpected() {
-        try {
-            main.blocks.reserveAll(expectedBytes);
-        } catch (MemoryLimitException e) {
-            // the file may come out smaller, or else grow into what is left
-        }
     }
 
     private void requireUnfinished() {

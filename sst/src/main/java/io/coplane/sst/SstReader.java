@@ -332,11 +332,6 @@ public final class SstReader {
         return filter != null;
     }
 
-    /** Stored bytes of all blocks. */
-    public long blockBytes() {
-        return blocks.index.blockBytes() + blocks.oldIndex.blockBytes();
-    }
-
     /** Compression of the blocks. */
     public CompressionType compression() {
         return footer.compression();

@@ -28,9 +28,18 @@ public final class NativeArena implements AutoCloseable {
         this.guard = guard;
     }
 
-    /** Native bytes that arenas of this process own now. */
+    /** Native bytes that arenas and growing memory of this process own now. */
     public static long mappedBytes() {
         return MAPPED_BYTES.get();
+    }
+
+    /** Counts bytes that were taken, or given back if there are less than 0. */
+    static void count(long bytes) {
+        MAPPED_BYTES.addAndGet(bytes);
+    }
+
+    MemoryGuard guard() {
+        return guard;
     }
 
     /**
