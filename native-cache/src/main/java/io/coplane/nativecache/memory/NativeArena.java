@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Owns native memory that is freed together: one per file, snapshot or scan, never per block. Every byte is charged to the guard and counted
@@ -21,6 +22,8 @@ public final class NativeArena implements AutoCloseable {
     private final MemoryGuard guard;
     private final AtomicLong ownedBytes = new AtomicLong();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicReference<MemorySegment> reserved = new AtomicReference<>(); // null: none, or in use
+    private volatile MemorySegment reserve; // what was reserved, whether in use or not
     private final List<Runnable> closeActions = new ArrayList<>(); // guarded by itself
 
     /** @param guard borrowed; must stay open until this arena is closed */
@@ -44,10 +47,18 @@ public final class NativeArena implements AutoCloseable {
 
     /**
      * @param bytes at least 0
-     * @return a segment of this size, 8-byte aligned, valid until {@link #close()}
+     * @return a segment of this size, 8-byte aligned, valid until {@link #close()}; zero, unless it was used before {@link #reuse}
      * @throws io.coplane.nativecache.MemoryLimitException if the guard refuses; nothing is allocated then
      */
     public MemorySegment allocate(long bytes) {
+        MemorySegment kept = reserved.get();
+        if (kept != null && kept.byteSize() >= bytes && reserved.compareAndSet(kept, null)) {
+            return kept.asSlice(0, bytes);
+        }
+        return allocateNew(bytes);
+    }
+
+    private MemorySegment allocateNew(long bytes) {
         guard.charge(bytes);
         MemorySegment segment;
         try {
@@ -59,6 +70,32 @@ public final class NativeArena implements AutoCloseable {
         ownedBytes.addAndGet(bytes);
         MAPPED_BYTES.addAndGet(bytes);
         return segment;
+    }
+
+    /**
+     * Takes memory for one allocation that comes, of no more than so many bytes: for an arena whose memory is used again and again. Of an arena that
+     * has allocated nothing.
+     *
+     * @throws io.coplane.nativecache.MemoryLimitException if the guard refuses; nothing is taken then
+     */
+    public void reserve(long bytes) {
+        MemorySegment segment = allocateNew(bytes);
+        reserve = segment;
+        reserved.set(segment);
+    }
+
+    /**
+     * Has what was reserved used by the next allocation, after the last user of the one before.
+     *
+     * @return false if there is nothing of so many bytes, or if more was allocated than that: close the arena then
+     */
+    public boolean reuse(long bytes) {
+        MemorySegment segment = reserve;
+        if (segment == null || segment.byteSize() < bytes || ownedBytes.get() != segment.byteSize()) {
+            return false;
+        }
+        reserved.set(segment);
+        return true;
     }
 
     /** Has {@code action} run by {@link #close()}, before memory is freed, or now if that is past: for what users of the arena hold besides memory. It must not throw. */
@@ -83,6 +120,7 @@ public final class NativeArena implements AutoCloseable {
             synchronized (closeActions) {
                 closeActions.forEach(Runnable::run);
             }
+            reserved.set(null);
             arena.close();
             long bytes = ownedBytes.getAndSet(0);
             MAPPED_BYTES.addAndGet(-bytes);
