@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The stored blocks of one kind of a table, read in pieces of whole blocks, one piece ahead of the reader. At most two pieces are held, and those
- * that {@link #keepFrom} keeps.
+ * that {@link #keepFrom} keeps. What isn't kept leaves its memory to the next piece.
  *
  * <p>Owns the pieces until {@link #release}; may be used again afterwards. One thread, which waits for the store.
  */
@@ -28,6 +28,7 @@ final class BlockStream {
     private int keptFrom = Integer.MAX_VALUE;
     private Piece current;
     private Piece ahead;
+    private NativeArena spare; // null: none
 
     /**
      * A stream that has read nothing.
@@ -97,7 +98,8 @@ final class BlockStream {
         if (last != null && last.endBlock > keptFrom) {
             kept.addLast(last);
         } else if (last != null) {
-            last.close();
+            free(spare);
+            spare = last.arena;
         }
         if (wanted != null && !wanted.holds(block)) {
             wanted.close();
@@ -112,6 +114,15 @@ final class BlockStream {
         current = wanted;
         if (wanted.endBlock < index.count()) {
             ahead = new Piece(wanted.endBlock);
+        } else {
+            free(spare);
+            spare = null;
+        }
+    }
+
+    private static void free(NativeArena arena) {
+        if (arena != null) {
+            arena.close();
         }
     }
 
@@ -142,6 +153,8 @@ final class BlockStream {
         current = null;
         ahead = null;
         keepNothing();
+        free(spare);
+        spare = null;
         for (Piece piece : pieces) {
             if (piece != null) {
                 piece.close();
@@ -149,12 +162,23 @@ final class BlockStream {
         }
     }
 
+    /** The last piece's arena if its memory is enough, else a new one. */
+    private NativeArena takeSpare(long bytes) {
+        NativeArena last = spare;
+        spare = null;
+        if (last != null && last.reuse(bytes)) {
+            return last;
+        }
+        free(last);
+        return new NativeArena(guard);
+    }
+
     private final class Piece {
         private final int firstBlock;
         private final int endBlock;
         private final long start;
         private final long end;
-        private final NativeArena arena = new NativeArena(guard);
+        private final NativeArena arena;
         private final CompletableFuture<MemorySegment> reading;
         private MemorySegment bytes;
 
@@ -167,8 +191,12 @@ final class BlockStream {
             }
             endBlock = next;
             end = index.end(next - 1);
+            arena = takeSpare(end - start);
             CompletableFuture<MemorySegment> future;
             try {
+                if (arena.ownedBytes() == 0 && endBlock < index.count()) {
+                    arena.reserve(Math.max(pieceBytes, end - start)); // for the pieces behind it too
+                }
                 future = parts.read(start, end, arena);
             } catch (RuntimeException e) {
                 future = CompletableFuture.failedFuture(e);
