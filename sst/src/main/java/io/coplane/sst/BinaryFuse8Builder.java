@@ -13,7 +13,7 @@ import java.util.Arrays;
  * bytes        field
  * 12 a slot    xor of the hashes that have the slot (8), how many they are (4)
  * 12 a key     hash (8) and slot (4), in the order in which they were peeled
- *  4 a slot    slots with one hash
+ *  4 a slot    slots with one hash, and one more
  * </pre>
  */
 final class BinaryFuse8Builder {
@@ -39,7 +39,7 @@ final class BinaryFuse8Builder {
         slots = (segments + 2) * segmentLength;
         peeledAt = SLOT_BYTES * slots;
         queueAt = peeledAt + PEELED_BYTES * keys;
-        long bytes = queueAt + (long) Integer.BYTES * slots;
+        long bytes = queueAt + Integer.BYTES * (slots + 1L);
         if (bytes > memory.capacity()) {
             memory.reserveAll(bytes + bytes / 4);
         }
@@ -111,6 +111,15 @@ final class BinaryFuse8Builder {
     }
 
     private boolean peel(MemorySegment hashes, int count, long seed) {
+        spread(hashes, count, seed);
+        int queued = 0;
+        for (int slot = 0; slot < slots; slot++) {
+            queued = queueIfOne(slot, work.get(Layouts.LE_INT, SLOT_BYTES * slot + COUNT_AT), queued);
+        }
+        return peelQueued(queued) == count;
+    }
+
+    private void spread(MemorySegment hashes, int count, long seed) {
         work.asSlice(0, SLOT_BYTES * slots).fill((byte) 0);
         int mask = segmentLength - 1;
         for (int i = 0; i < count; i++) {
@@ -122,13 +131,13 @@ final class BinaryFuse8Builder {
             add(h1, h);
             add(h2, h);
         }
-        int queued = 0;
-        for (int slot = 0; slot < slots; slot++) {
-            if (work.get(Layouts.LE_INT, SLOT_BYTES * slot + COUNT_AT) == 1) {
-                work.set(Layouts.LE_INT, queueAt + (long) Integer.BYTES * queued++, slot);
-            }
-        }
+    }
+
+    /** Peels until no slot has one hash. @return hashes peeled */
+    private int peelQueued(int first) {
+        int queued = first;
         int done = 0;
+        int mask = segmentLength - 1;
         while (queued > 0) {
             int slot = work.get(Layouts.LE_INT, queueAt + (long) Integer.BYTES * --queued);
             if (work.get(Layouts.LE_INT, SLOT_BYTES * slot + COUNT_AT) != 1) {
@@ -141,11 +150,11 @@ final class BinaryFuse8Builder {
             int h0 = BinaryFuse8.firstSlot(h, countLength);
             int h1 = (h0 + segmentLength) ^ ((int) (h >>> 18) & mask);
             int h2 = (h0 + 2 * segmentLength) ^ ((int) h & mask);
-            queued = remove(h0, h, slot, queued);
-            queued = remove(h1, h, slot, queued);
-            queued = remove(h2, h, slot, queued);
+            queued = remove(h0, h, queued); // one of them is the slot, which has no hash then
+            queued = remove(h1, h, queued);
+            queued = remove(h2, h, queued);
         }
-        return done == count;
+        return done;
     }
 
     private void add(int slot, long h) {
@@ -154,16 +163,19 @@ final class BinaryFuse8Builder {
         work.set(Layouts.LE_INT, at + COUNT_AT, work.get(Layouts.LE_INT, at + COUNT_AT) + 1);
     }
 
-    private int remove(int slot, long h, int from, int queued) {
+    private int remove(int slot, long h, int queued) {
         long at = SLOT_BYTES * slot;
         work.set(Layouts.LE_LONG, at, work.get(Layouts.LE_LONG, at) ^ h);
         int count = work.get(Layouts.LE_INT, at + COUNT_AT) - 1;
         work.set(Layouts.LE_INT, at + COUNT_AT, count);
-        if (count == 1 && slot != from) {
-            work.set(Layouts.LE_INT, queueAt + (long) Integer.BYTES * queued, slot);
-            return queued + 1;
-        }
-        return queued;
+        return queueIfOne(slot, count, queued);
+    }
+
+    /** Queues a slot with one hash. Without a branch, which would be guessed wrong a third of the time: others are written too, and overwritten. */
+    private int queueIfOne(int slot, int count, int queued) {
+        work.set(Layouts.LE_INT, queueAt + (long) Integer.BYTES * queued, slot);
+        int others = count - 1;
+        return queued + ((others | -others) >>> Integer.SIZE - 1 ^ 1);
     }
 
     private void write(int count, long seed, boolean filler, NativeBytes to) {
