@@ -55,8 +55,9 @@ final class Uploads implements AutoCloseable {
         underWay.add(new Upload(done, of));
         files++;
         bytes += output.byteSize();
-        while (underWay.size() > MOST_AT_A_TIME) {
-            awaitFirst();
+        while (underWay.size() > MOST_AT_A_TIME
+                || !underWay.isEmpty() && underWay.peek().done().isDone()) {
+            awaitFirst(); // of one that is done the memory is wanted: the next file is built in it
         }
         return output;
     }

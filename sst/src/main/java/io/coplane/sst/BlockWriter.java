@@ -9,28 +9,19 @@ import java.util.zip.Checksum;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Writes the main or the old blocks of a table and their index (sst.md 3.3, 3.5, 8.1). Entries of the open block wait until it is closed, since only
- * then their common prefix is known; a closed block goes straight to where the file is built. Borrows its memory. One thread.
- *
- * <pre>
- * a waiting entry
- * at  bytes  field
- *  0      4  keyLength
- *  4      4  restLength      of what follows the key
- *  8      8  oldVersion      0: none
- * 16         key
- *            meta (1), version (8), userMetaLength (1), userMeta, value: as in the block, but for the old version
- * </pre>
+ * Writes the main or the old blocks of a table and their index (sst.md 3.3, 3.5, 8.1). Entries of the open block wait until it is closed: only then
+ * is known how many they are and what prefix their keys share. They wait as the block will have them if its prefix is as long as that of the block
+ * before, which it mostly is; else they are moved. A closed block goes straight to where the file is built. Borrows its memory. One thread.
  */
 final class BlockWriter {
-    private static final int REST_LENGTH_AT = Integer.BYTES;
-    private static final int OLD_VERSION_AT = REST_LENGTH_AT + Integer.BYTES;
-    private static final int KEY_AT = OLD_VERSION_AT + Long.BYTES;
+    private static final int SUFFIX_AT = Short.BYTES;
 
-    // behind the key
+    // behind the key's suffix
     private static final int VERSION_AT = Byte.BYTES;
-    private static final int USER_META_LENGTH_AT = VERSION_AT + Long.BYTES;
-    private static final int USER_META_AT = USER_META_LENGTH_AT + Byte.BYTES;
+    private static final int OLD_VERSION_AT = VERSION_AT + Long.BYTES;
+
+    /** Meta, version and length of the user meta: what stands before the user meta of an entry without an older version. */
+    static final int FIELDS_BYTES = OLD_VERSION_AT + Byte.BYTES;
 
     /** What an entry counts besides its key, user meta and value: key length and the in-memory preamble. */
     private static final int COUNTED_BYTES = 12;
@@ -44,16 +35,16 @@ final class BlockWriter {
     private final Checksum checksum;
 
     // the open block
-    private final NativeBytes waiting;
+    private final NativeBytes waiting; // entries as in the block, with a prefix of prefixLength
+    private final NativeBytes offsets; // of the entries, 4 bytes each, as in the block
+    private int prefixLength;
     private byte[] firstKey = new byte[FIRST_KEY_BYTES];
     private int firstKeyLength;
     private byte[] lastKey = new byte[FIRST_KEY_BYTES];
     private int lastKeyLength;
     private int entries;
     private int lastAt;
-    private int withOldVersion;
     private long countedBytes;
-    private long payloadBytes; // of keys, user metas and values
 
     // what is closed
     private final NativeBytes body;
@@ -73,6 +64,7 @@ final class BlockWriter {
         this.compressor = compressor;
         this.checksum = Formats.checksum(checksumType);
         this.waiting = new NativeBytes(scratch);
+        this.offsets = new NativeBytes(scratch);
         this.body = new NativeBytes(scratch);
         this.blockKeys = new NativeBytes(scratch);
         this.blocks = blocks;
@@ -93,53 +85,78 @@ final class BlockWriter {
 
     /** Begins an entry: the caller appends exactly its user meta and value to {@link #payload()}. */
     void begin(byte[] key, int offset, int length, long version, int meta, int userMetaLength, int valueLength) {
+        beginKey(key, offset, length, Math.addExact(FIELDS_BYTES + userMetaLength, valueLength));
         NativeBytes to = waiting;
-        to.reserve(Math.addExact(KEY_AT + length + USER_META_AT + userMetaLength, valueLength));
-        lastAt = to.length;
         MemorySegment segment = to.segment;
-        segment.set(Layouts.LE_INT, lastAt, length);
-        segment.set(Layouts.LE_INT, lastAt + REST_LENGTH_AT, USER_META_AT + userMetaLength + valueLength);
-        segment.set(Layouts.LE_LONG, lastAt + OLD_VERSION_AT, 0L);
-        NativeBytes.copy(key, offset, segment, lastAt + KEY_AT, length);
-        int at = lastAt + KEY_AT + length;
+        int at = to.length;
         segment.set(Layouts.BYTE, at, (byte) (meta & ~ValueMeta.HAS_OLD_VERSION));
         segment.set(Layouts.LE_LONG, at + VERSION_AT, version);
-        segment.set(Layouts.BYTE, at + USER_META_LENGTH_AT, (byte) userMetaLength);
-        to.length = at + USER_META_AT;
-        long payload = (long) length + userMetaLength + valueLength;
-        payloadBytes += payload;
-        countedBytes += COUNTED_BYTES + payload;
-        if (entries++ == 0) {
-            firstKey = copied(key, offset, length, firstKey);
+        segment.set(Layouts.BYTE, at + OLD_VERSION_AT, (byte) userMetaLength); // there is no old version as yet
+        to.length = at + FIELDS_BYTES;
+    }
+
+    /**
+     * Begins an entry: the caller appends exactly what follows its key to {@link #payload()}.
+     *
+     * @param rest its bytes: of the fields, {@link #FIELDS_BYTES}, user meta and value
+     */
+    void beginKey(byte[] key, int offset, int length, int rest) {
+        if (entries == 0) {
+            if (firstKey.length < length) {
+                firstKey = new byte[2 * length];
+            }
+            System.arraycopy(key, offset, firstKey, 0, length);
             firstKeyLength = length;
+            prefixLength = Math.min(prefixLength, length);
+        } else if (length < prefixLength
+                || !Arrays.equals(firstKey, 0, prefixLength, key, offset, offset + prefixLength)) {
+            changePrefix(commonPrefix(key, offset, length));
         }
-        lastKey = copied(key, offset, length, lastKey);
+        NativeBytes to = waiting;
+        int suffix = length - prefixLength;
+        to.reserve(Math.addExact(SUFFIX_AT + suffix, rest));
+        offsets.putInt(to.length);
+        lastAt = to.length;
+        to.segment.set(Layouts.LE_SHORT, lastAt, (short) suffix);
+        NativeBytes.copy(key, offset + prefixLength, to.segment, lastAt + SUFFIX_AT, suffix);
+        to.length += SUFFIX_AT + suffix;
+        keepLast(key, offset, length);
+        entries++;
+        countedBytes += COUNTED_BYTES + (long) length + rest - FIELDS_BYTES;
+    }
+
+    private void keepLast(byte[] key, int offset, int length) {
+        if (lastKey.length < length) {
+            lastKey = new byte[2 * length];
+        }
+        System.arraycopy(key, offset, lastKey, 0, length);
         lastKeyLength = length;
     }
 
-    private static byte[] copied(byte[] key, int offset, int length, byte[] into) {
-        byte[] to = into.length < length ? new byte[2 * length] : into;
-        System.arraycopy(key, offset, to, 0, length);
-        return to;
-    }
-
-    /** Where the caller of {@link #begin} appends to. */
+    /** Where the caller of {@link #begin} or {@link #beginKey} appends to. */
     NativeBytes payload() {
         return waiting;
     }
 
     /** Notes the newest older version of the last entry, unless one is noted. */
     void noteOldVersion(long version) {
-        long at = (long) lastAt + OLD_VERSION_AT;
-        if (waiting.segment.get(Layouts.LE_LONG, at) == 0) {
-            waiting.segment.set(Layouts.LE_LONG, at, version);
-            withOldVersion++;
+        NativeBytes to = waiting;
+        int metaAt = lastAt + SUFFIX_AT + (to.segment.get(Layouts.LE_SHORT, lastAt) & 0xFFFF);
+        byte meta = to.segment.get(Layouts.BYTE, metaAt);
+        if ((meta & ValueMeta.HAS_OLD_VERSION) == 0) {
+            to.reserve(Long.BYTES);
+            int at = metaAt + OLD_VERSION_AT;
+            MemorySegment segment = to.segment;
+            MemorySegment.copy(segment, at, segment, at + Long.BYTES, to.length - at);
+            segment.set(Layouts.BYTE, metaAt, (byte) (meta | ValueMeta.HAS_OLD_VERSION));
+            segment.set(Layouts.LE_LONG, at, version);
+            to.length += Long.BYTES;
         }
     }
 
     /** Size of the open block by which it is cut: entries less their common prefix, without header and offsets. */
     long openBytes() {
-        return entries == 0 ? 0 : countedBytes - (long) entries * commonPrefix();
+        return entries == 0 ? 0 : countedBytes - (long) entries * commonPrefix(lastKey, 0, lastKeyLength);
     }
 
     /** No less than {@link #openBytes}, but cheaper. */
@@ -152,9 +169,48 @@ final class BlockWriter {
         return countedBytes > target && openBytes() > target;
     }
 
-    private int commonPrefix() {
-        int mismatch = Arrays.mismatch(firstKey, 0, firstKeyLength, lastKey, 0, lastKeyLength);
+    /** Bytes that the first key and another one begin with. */
+    private int commonPrefix(byte[] key, int offset, int length) {
+        int mismatch = Arrays.mismatch(firstKey, 0, firstKeyLength, key, offset, offset + length);
         return mismatch < 0 ? firstKeyLength : mismatch;
+    }
+
+    /** Gives the waiting entries another prefix of the first key, where they are. */
+    private void changePrefix(int prefix) {
+        NativeBytes in = waiting;
+        int more = prefixLength - prefix; // of each suffix; below 0: less
+        int moreInAll = Math.toIntExact((long) entries * more);
+        if (more > 0) {
+            in.reserve(moreInAll);
+            int end = in.length;
+            for (int i = entries - 1; i >= 0; i--) { // the last one first: all move to where others are
+                int from = offsets.intAt((long) Integer.BYTES * i);
+                changePrefix(i, from, end, prefix, more);
+                end = from;
+            }
+        } else {
+            for (int i = 0; i < entries; i++) {
+                int from = offsets.intAt((long) Integer.BYTES * i);
+                int end = i + 1 < entries ? offsets.intAt(Integer.BYTES * (i + 1L)) : in.length;
+                changePrefix(i, from, end, prefix, more);
+            }
+        }
+        in.length += moreInAll;
+        lastAt = offsets.intAt(Integer.BYTES * (entries - 1L));
+        prefixLength = prefix;
+    }
+
+    private void changePrefix(int entry, int from, int end, int prefix, int more) {
+        MemorySegment bytes = waiting.segment;
+        int to = from + entry * more;
+        int suffix = bytes.get(Layouts.LE_SHORT, from) + more;
+        int rest = from + SUFFIX_AT + Math.max(0, -more);
+        MemorySegment.copy(bytes, rest, bytes, to + SUFFIX_AT + Math.max(0, more), end - rest);
+        bytes.set(Layouts.LE_SHORT, to, (short) suffix);
+        if (more > 0) {
+            NativeBytes.copy(firstKey, prefix, bytes, to + SUFFIX_AT, more);
+        }
+        offsets.setInt((long) Integer.BYTES * entry, to);
     }
 
     /** Closes the open block, if there is one. */
@@ -164,15 +220,17 @@ final class BlockWriter {
         }
         NativeBytes to = blocks;
         noteBlock(firstKey, firstKeyLength);
-        int prefix = commonPrefix();
-        int bodyBytes = bodyBytes(prefix);
+        int prefix = commonPrefix(lastKey, 0, lastKeyLength);
+        if (prefix != prefixLength) {
+            changePrefix(prefix);
+        }
         int start = to.length;
         to.putInt(0); // checksum, set below
         if (compressor.type() == CompressionType.NONE) {
-            writeBody(prefix, bodyBytes, to);
+            writeBody(to);
         } else {
             body.clear();
-            writeBody(prefix, bodyBytes, body);
+            writeBody(body);
             freeLarge(waiting);
             compressor.compress(body, true, to);
             freeLarge(body);
@@ -197,8 +255,7 @@ final class BlockWriter {
 
     /** Notes a key of a copied block: the last one so far. */
     void noteKey(byte[] key, int length) {
-        lastKey = copied(key, 0, length, lastKey);
-        lastKeyLength = length;
+        keepLast(key, 0, length);
     }
 
     private void noteBlock(byte[] key, int length) {
@@ -218,11 +275,10 @@ final class BlockWriter {
     private void clearOpen() {
         waiting.clear();
         freeLarge(waiting);
+        offsets.clear();
         entries = 0;
         lastAt = 0;
-        withOldVersion = 0;
         countedBytes = 0;
-        payloadBytes = 0;
     }
 
     /** Sets the checksum of a section that begins at {@code start} and ends the bytes. */
@@ -237,55 +293,15 @@ final class BlockWriter {
         section.setInt(start, value);
     }
 
-    private int bodyBytes(int prefix) {
-        long bytes = BlockView.OFFSETS_AT
-                + 4L * entries
-                + Short.BYTES
-                + prefix
-                + (long) entries * (BlockView.LEAST_ENTRY_BYTES - prefix)
-                + payloadBytes
-                + (long) Long.BYTES * withOldVersion;
-        return Math.toIntExact(bytes);
-    }
-
-    private void writeBody(int prefix, int bodyBytes, NativeBytes to) {
-        to.reserve(bodyBytes);
+    private void writeBody(NativeBytes to) {
+        long bytes = (long) BlockView.OFFSETS_AT + offsets.length + Short.BYTES + prefixLength + waiting.length;
+        to.reserve(Math.toIntExact(bytes));
         to.putInt(Formats.BLOCK_FORMAT);
         to.putInt(entries);
-        int offsetsAt = to.length;
-        to.length += Integer.BYTES * entries;
-        to.putShort(prefix);
-        to.put(firstKey, 0, prefix);
-
-        MemorySegment out = to.segment;
-        MemorySegment in = waiting.segment;
-        int entriesAt = to.length;
-        int at = entriesAt;
-        int from = 0;
-        for (int i = 0; i < entries; i++) {
-            out.set(Layouts.LE_INT, offsetsAt + 4L * i, at - entriesAt);
-            int keyLength = in.get(Layouts.LE_INT, from);
-            int rest = in.get(Layouts.LE_INT, from + REST_LENGTH_AT);
-            long oldVersion = in.get(Layouts.LE_LONG, from + OLD_VERSION_AT);
-            int suffix = keyLength - prefix;
-            out.set(Layouts.LE_SHORT, at, (short) suffix);
-            at += Short.BYTES;
-            from += KEY_AT + prefix;
-            if (oldVersion == 0) {
-                MemorySegment.copy(in, from, out, at, suffix + rest);
-            } else {
-                int before = suffix + USER_META_LENGTH_AT;
-                MemorySegment.copy(in, from, out, at, before);
-                byte meta = in.get(Layouts.BYTE, from + suffix);
-                out.set(Layouts.BYTE, at + suffix, (byte) (meta | ValueMeta.HAS_OLD_VERSION));
-                out.set(Layouts.LE_LONG, at + before, oldVersion);
-                at += Long.BYTES;
-                MemorySegment.copy(in, from + before, out, at + before, suffix + rest - before);
-            }
-            at += suffix + rest;
-            from += suffix + rest;
-        }
-        to.length = at;
+        to.put(offsets.segment, 0, offsets.length);
+        to.putShort(prefixLength);
+        to.put(firstKey, 0, prefixLength);
+        to.put(waiting.segment, 0, waiting.length);
     }
 
     int blockCount() {

@@ -164,14 +164,22 @@ public final class SstBuilder implements AutoCloseable {
 
     /** Adds the entry that a cursor stands on. */
     public void add(TableCursor from) {
+        byte[] key = from.keyBytes();
+        int keyLength = from.keyLength();
         int userMetaLength = from.userMetaLength();
         int valueLength = from.valueLength();
-        BlockWriter to = place(from.keyBytes(), 0, from.keyLength(), from.version(), userMetaLength);
-        to.begin(from.keyBytes(), 0, from.keyLength(), from.version(), from.meta(), userMetaLength, valueLength);
-        // in a block the value follows the user meta
-        to.payload().put(from.valueSegment(), from.userMetaOffset(), userMetaLength + valueLength);
+        int payloadBytes = userMetaLength + valueLength; // in a block the value follows the user meta
+        BlockWriter to = place(key, 0, keyLength, from.version(), userMetaLength);
+        if ((from.meta() & ValueMeta.HAS_OLD_VERSION) == 0) {
+            int rest = BlockWriter.FIELDS_BYTES + payloadBytes;
+            to.beginKey(key, 0, keyLength, rest);
+            to.payload().put(from.valueSegment(), from.userMetaOffset() - BlockWriter.FIELDS_BYTES, rest);
+        } else {
+            to.begin(key, 0, keyLength, from.version(), from.meta(), userMetaLength, valueLength);
+            to.payload().put(from.valueSegment(), from.userMetaOffset(), payloadBytes);
+        }
         int valueAt = to.payload().length - valueLength;
-        count(to, from.keyLength(), from.version(), from.meta(), userMetaLength, valueAt, valueLength);
+        count(to, keyLength, from.version(), from.meta(), userMetaLength, valueAt, valueLength);
     }
 
     /**

@@ -246,8 +246,10 @@ public final class TableCursor {
         main.copySuffix(key, prefix);
         keyLength = length;
         entry = i;
-        current = main;
-        mode = Mode.NEWEST;
+        if (mode != Mode.NEWEST) { // a store of a reference costs more than to look, and is seldom needed
+            mode = Mode.NEWEST;
+            current = main;
+        }
         valid = true;
         return true;
     }
