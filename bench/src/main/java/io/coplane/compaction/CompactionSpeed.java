@@ -23,9 +23,9 @@ import java.util.concurrent.Future;
 import org.rocksdb.RocksDB;
 
 /**
- * Compactions beside RocksDB's (JNI) and the reference's figures, files in memory, best of some runs after as many: of one thread, and of as many
- * threads as there are cores with a job each. Speeds are raw bytes (keys, user metas, values) by second of processor time of the whole process, which
- * says more than wall time on a machine that is shared.
+ * Compactions beside RocksDB's (JNI) and the reference's figures, files in memory, best of {@value #RUNS} runs after {@value #WARM_UPS}, when all that is
+ * hot is compiled: of one thread, and of as many threads as there are cores with a job each. Speeds are raw bytes (keys, user metas, values) by second of
+ * processor time of the whole process, which says more than wall time on a machine that is shared.
  *
  * <pre>
  * compaction             the table; names of inputs and compressions pick lines: compaction INTERLEAVED LZ4
@@ -36,7 +36,7 @@ public final class CompactionSpeed {
     private static final double REFERENCE_CALIBRATOR_MILLIS = 15.6;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double BYTES_PER_MEGABYTE = 1e6;
-    private static final int WARM_UPS = 5;
+    private static final int WARM_UPS = 15;
     private static final int RUNS = 5;
     private static final long MIB = 1 << 20;
     private static final long CAP_BYTES = 1L << 40;
