@@ -18,10 +18,11 @@ import io.coplane.nativecache.ObjectStore;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * waits for a thread. A compaction runs to its end though its client is gone (compaction.md 7); a request that is in work already waits for the
  * answer of the one before. Owns its threads until closed. Thread-safe.
  */
-final class Compactions implements AutoCloseable {
+final class Compactions {
     private static final Logger LOG = LoggerFactory.getLogger(Compactions.class);
 
     /** What parsing holds on the heap for each byte of a body, at most: a number of a list is a node. */
@@ -125,10 +126,24 @@ final class Compactions implements AutoCloseable {
     /** A request that may run, with the memory it was admitted with, and a vector index permit where it needs one. @param identity empty: it writes no files */
     private record Admitted(CompactionRequest request, String identity, MemoryGuard guard) {}
 
-    /** A compaction in work, and who asked for it: whether each of them is gone. */
-    private record Shared(CompletableFuture<CompactAnswer> answer, List<BooleanSupplier> askers) {
-        private boolean areAllGone() {
-            return askers.stream().allMatch(BooleanSupplier::getAsBoolean);
+    /** A compaction in work, and who asked for it: whether each of them is gone. Once it found that all are it ends, and nobody joins it any more. */
+    private static final class Shared {
+        private final CompletableFuture<CompactAnswer> answer = new CompletableFuture<>();
+        private final List<BooleanSupplier> askers = new ArrayList<>();
+        private boolean abandoned;
+
+        private Shared(BooleanSupplier first) {
+            askers.add(first);
+        }
+
+        private synchronized boolean tryJoin(BooleanSupplier asker) {
+            return !abandoned && askers.add(asker);
+        }
+
+        /** Asked by the compaction, which ends if so. */
+        private synchronized boolean areAllGone() {
+            abandoned = abandoned || askers.stream().allMatch(BooleanSupplier::getAsBoolean);
+            return abandoned;
         }
     }
 
@@ -160,21 +175,36 @@ final class Compactions implements AutoCloseable {
         if (identity.isEmpty()) {
             return run(new Admitted(request, "", admit(request)), aside, isCancelled, running, progress);
         }
-        var shared = new Shared(new CompletableFuture<>(), new CopyOnWriteArrayList<>(List.of(isCancelled)));
-        CompletableFuture<CompactAnswer> answer = shared.answer();
+        return joinOrRun(request, identity, aside, isCancelled, running, progress);
+    }
+
+    private CompletableFuture<CompactAnswer> joinOrRun(
+            CompactionRequest request,
+            String identity,
+            Executor aside,
+            BooleanSupplier isCancelled,
+            Running.Entry running,
+            CompactionProgress progress) {
+        var shared = new Shared(isCancelled);
+        CompletableFuture<CompactAnswer> answer = shared.answer;
         Shared other = inWork.putIfAbsent(identity, shared);
+        if (other != null && !other.tryJoin(isCancelled)) { // it ends at its next key; its journal is free then
+            return other.answer
+                    .handle((done, failure) -> request)
+                    .thenComposeAsync(
+                            again -> joinOrRun(again, identity, aside, isCancelled, running, progress), aside);
+        }
         if (other != null) {
-            other.askers().add(isCancelled);
             // a store that lost its connection asks again: one compaction answers both
             metrics.continued("joined");
             LOG.info("compaction is in work already: shard={} request={}", shard(request), identity);
-            return other.answer();
+            return other.answer;
         }
         BooleanSupplier areAllGone = () -> isCancelled.getAsBoolean() && shared.areAllGone();
         CompletableFuture<CompactAnswer> work;
         try {
             work = run(new Admitted(request, identity, admit(request)), aside, areAllGone, running, progress);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             work = CompletableFuture.failedFuture(e);
         }
         var _ = work.whenComplete((done, failure) -> {
@@ -296,10 +326,19 @@ final class Compactions implements AutoCloseable {
         }
     }
 
-    /** Ends what runs at its next key, then the threads. Idempotent. */
-    @Override
-    public void close() {
+    /**
+     * Ends what runs at its next key, then the threads. What does not end in time is interrupted, and left behind if that does not help. Idempotent.
+     *
+     * @return false if threads are at work still
+     */
+    boolean close(Duration within) {
         stopping = true;
-        threads.close();
+        threads.shutdown();
+        if (DataPlane.awaitEnd(threads, within)) {
+            return true;
+        }
+        LOG.warn("compactions do not end and are interrupted");
+        threads.shutdownNow();
+        return DataPlane.awaitEnd(threads, within);
     }
 }

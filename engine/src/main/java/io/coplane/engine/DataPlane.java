@@ -34,6 +34,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,6 +42,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
@@ -61,6 +63,11 @@ public final class DataPlane implements AutoCloseable {
     private static final long DEFAULT_HANDLE_MILLIS = 60_000;
     private static final int PROTOBUF_NESTING = 1000;
     private static final long DEFAULT_PAGE_BYTES = 1 << 20;
+
+    private static final Duration FOREVER = Duration.ofDays(365);
+
+    /** What was given up may take so long to end. */
+    private static final Duration STOP = Duration.ofSeconds(1);
 
     /** How often idle files are looked for: the shortest time that any of them stays (sst.md 9.1). */
     private static final long CACHE_SWEEP_SECONDS = 15;
@@ -86,6 +93,7 @@ public final class DataPlane implements AutoCloseable {
     private final ObjectStore store;
     private final BiFunction<ObjectStore, String, ObjectStore> atSender;
     private final SnapshotBuilder snapshots;
+    private final SnapshotWaits snapshotWaits;
     private final DataPlaneMetrics metrics;
     private final Compactions compactions;
     private final TxnChunks txnChunks;
@@ -93,9 +101,11 @@ public final class DataPlane implements AutoCloseable {
     private final Set<CopStream> streams = ConcurrentHashMap.newKeySet();
     private final ExecutorService pool;
     private final ScheduledThreadPoolExecutor timer;
-    private final AtomicInteger inWork = new AtomicInteger();
+    private final AtomicInteger inWork = new AtomicInteger(); // requests
+    private final AtomicInteger unended = new AtomicInteger(); // requests and loads
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicBoolean closed = new AtomicBoolean();
+    private volatile boolean givenUp; // work goes on no more
     private final CompletableFuture<Void> drained = new CompletableFuture<>();
 
     private DataPlane(
@@ -120,6 +130,7 @@ public final class DataPlane implements AutoCloseable {
         chunks =
                 new TxnChunkManager(store, memory, pool, clock, TimeUnit.MILLISECONDS.toNanos(config.chunkTtlMillis()));
         KeyspaceKeys keys = new KeyspaceKeys(store, memory, pool, clock, config.keyspaceMasterKeys());
+        snapshotWaits = new SnapshotWaits(timer);
         snapshots =
                 new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks, keys);
         chunkSweep = timer.scheduleWithFixedDelay(
@@ -175,7 +186,7 @@ public final class DataPlane implements AutoCloseable {
      * Answers a request.
      *
      * @param call its body is borrowed until it is told that it was read, or the future completes
-     * @return the answer; never fails: every outcome is one
+     * @return the answer; fails only where the heap has no room for it
      */
     public CompletableFuture<CopAnswer> coprocessor(CopRequest call) {
         CopCall work = begin(call.isAbandoned());
@@ -183,14 +194,18 @@ public final class DataPlane implements AutoCloseable {
         CompletableFuture<Response> response;
         try {
             response = admit(call, work);
-        } catch (IOException | RuntimeException | StackOverflowError e) {
+        } catch (IOException | RuntimeException | Error e) {
             response = CompletableFuture.failedFuture(e);
         }
         return response.handle((done, failure) -> {
-            CopAnswer result = failure == null
-                    ? ErrorTable.response(done, work.tag)
-                    : ErrorTable.answer(logged(failure, work), work.stage, work.tag);
-            end(work);
+            CopAnswer result;
+            try {
+                result = failure == null
+                        ? ErrorTable.response(done, work.tag)
+                        : ErrorTable.answer(logged(failure, work), work.stage, work.tag);
+            } finally {
+                end(work);
+            }
             return result.after(work.done());
         });
     }
@@ -198,21 +213,25 @@ public final class DataPlane implements AutoCloseable {
     /**
      * Answers a request whose data a storage node has (worker.md 9.2). Its data are charged from their arrival on.
      *
-     * @return the answer; never fails: every outcome is one
+     * @return the answer; fails only where the heap has no room for it
      */
     public CompletableFuture<DelegatedAnswer> coprocessor(DelegatedRequest call) {
         CopCall work = begin(call.isAbandoned());
         CompletableFuture<Response> response;
         try {
             response = admit(call, work);
-        } catch (RuntimeException | StackOverflowError e) {
+        } catch (RuntimeException | Error e) {
             response = CompletableFuture.failedFuture(e);
         }
         return response.handle((done, failure) -> {
-            DelegatedAnswer result = failure == null
-                    ? ErrorTable.delegated(done, work.isHandedOn, work.tag)
-                    : ErrorTable.delegated(logged(failure, work), work.stage, work.tag);
-            end(work);
+            DelegatedAnswer result;
+            try {
+                result = failure == null
+                        ? ErrorTable.delegated(done, work.isHandedOn, work.tag)
+                        : ErrorTable.delegated(logged(failure, work), work.stage, work.tag);
+            } finally {
+                end(work);
+            }
             return result.after(work.done());
         });
     }
@@ -280,8 +299,7 @@ public final class DataPlane implements AutoCloseable {
         try {
             refuseWhenClosed();
             Request request = call.request();
-            work.parsed = parsed.acquire(HEAP_BYTES_A_REQUEST_BYTE * request.getSerializedSize()
-                    + HEAP_BYTES_A_CHANGE_SET_BYTE * call.changeSet().byteSize());
+            work.parsed = parsed(request.getSerializedSize(), call.changeSet().byteSize());
             work.begin(request, metrics);
             refuseListed(request, work);
             Running.Entry entry = running.begin(call.requestId(), Kind.COPROCESSOR, work.tag);
@@ -402,7 +420,7 @@ public final class DataPlane implements AutoCloseable {
      * @return the answer; never fails: every outcome is one
      */
     public CompletableFuture<TxnChunkAnswer> txnChunk(TxnChunkRequest call) {
-        inWork.incrementAndGet();
+        entered();
         Running.Entry entry = running.begin("", Kind.TXN_CHUNK, "txn_chunk");
         CompletableFuture<TxnChunkAnswer> answer;
         try {
@@ -444,24 +462,69 @@ public final class DataPlane implements AutoCloseable {
      */
     @Override
     public void close() {
+        close(FOREVER);
+    }
+
+    /**
+     * As the other one. What still runs after {@code within} is given up: it ends at its next check. What does not even do that, since the store gives
+     * no answer, is left behind a second later, with its threads and the memory it holds.
+     */
+    public void close(Duration within) {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
         streams.forEach(CopStream::stop);
-        if (inWork.get() > 0) {
-            drained.join();
+        long end = System.nanoTime() + within.toNanos();
+        boolean isIdle = awaitDrained(within);
+        if (!isIdle) {
+            LOG.warn("requests did not end in time and are given up: count={}", inWork.get());
+            givenUp = true;
+            isIdle = awaitDrained(STOP);
         }
-        compactions.close();
-        pool.close();
+        isIdle &= compactions.close(Duration.ofNanos(Math.max(STOP.toNanos(), end - System.nanoTime())));
+        pool.shutdown();
+        isIdle &= awaitEnd(pool, isIdle ? FOREVER : STOP);
         chunkSweep.cancel(false);
         if (cacheSweep != null) {
             cacheSweep.cancel(false);
         }
         limiter.close();
+        snapshotWaits.close();
         timer.shutdownNow();
+        if (!isIdle) {
+            LOG.error("closed with work that did not end: requests={}", inWork.get());
+            return;
+        }
         chunks.close();
         if (cache != null) {
             cache.close();
+        }
+    }
+
+    private boolean awaitDrained(Duration most) {
+        if (unended.get() == 0) {
+            return true;
+        }
+        try {
+            drained.get(most.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "never completed so", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
+    /** @return false if threads are at work still */
+    static boolean awaitEnd(ExecutorService threads, Duration most) {
+        try {
+            return threads.awaitTermination(most.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 
@@ -483,20 +546,33 @@ public final class DataPlane implements AutoCloseable {
     }
 
     private CopCall begin(BooleanSupplier isAbandoned) {
-        inWork.incrementAndGet();
-        return new CopCall(clock.nanoTime(), isAbandoned);
+        entered();
+        return new CopCall(clock.nanoTime(), () -> givenUp || isAbandoned.getAsBoolean());
     }
 
     private void end(CopCall work) {
-        work.end(metrics, limiter, clock.nanoTime());
-        if (work.listed != null) {
-            running.end(work.listed);
+        try {
+            work.end(metrics, limiter, clock.nanoTime());
+        } finally {
+            if (work.listed != null) {
+                running.end(work.listed);
+            }
+            left();
         }
-        left();
+    }
+
+    private void entered() {
+        inWork.incrementAndGet();
+        unended.incrementAndGet();
     }
 
     private void left() {
-        if (inWork.decrementAndGet() == 0 && closed.get()) {
+        inWork.decrementAndGet();
+        ended();
+    }
+
+    private void ended() {
+        if (unended.decrementAndGet() == 0 && closed.get()) {
             drained.complete(null);
         }
     }
@@ -510,8 +586,7 @@ public final class DataPlane implements AutoCloseable {
     private CompletableFuture<Response> admit(CopRequest call, CopCall work) throws IOException {
         refuseWhenClosed();
         RemoteRequestBody parts = RemoteRequestBody.split(call.body());
-        work.parsed = parsed.acquire(HEAP_BYTES_A_REQUEST_BYTE * parts.request().byteSize()
-                + HEAP_BYTES_A_CHANGE_SET_BYTE * parts.snapData().byteSize());
+        work.parsed = parsed(parts.request().byteSize(), parts.snapData().byteSize());
         Request request = Request.parseFrom(input(parts.request()));
         begin(request, work);
         refuseListed(request, work);
@@ -545,6 +620,19 @@ public final class DataPlane implements AutoCloseable {
                     return refusal.map(CompletableFuture::completedFuture)
                             .orElseGet(() -> answer(request, data, work, deadline));
                 });
+    }
+
+    /** Charges what parsing may make. A request that may fill the account is parsed alone; one that may fill it twice never would be. */
+    private MemoryGuard parsed(long requestBytes, long changeSetBytes) {
+        long most = HEAP_BYTES_A_REQUEST_BYTE * requestBytes + HEAP_BYTES_A_CHANGE_SET_BYTE * changeSetBytes;
+        if (most > 2 * parsed.capBytes()) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_ARGUMENT,
+                    "request is too large to be parsed in this heap: requestBytes=" + requestBytes + " changeSetBytes="
+                            + changeSetBytes + " heapBytes="
+                            + Runtime.getRuntime().maxMemory());
+        }
+        return parsed.acquire(Math.min(most, parsed.capBytes()));
     }
 
     /** Both permits, given back when the request ends. */
@@ -614,7 +702,26 @@ public final class DataPlane implements AutoCloseable {
                 .map(address -> atSender.apply(store, address))
                 .orElse(store)
                 .within(deadline.nanos());
-        return snapshots.build(memData, snapData, dataRead, deadline, near);
+        SnapshotWaits.Wait wait = snapshotWaits.within(deadline);
+        unended.incrementAndGet(); // a load may end after its request
+        var _ = snapshots
+                .build(
+                        memData,
+                        snapData,
+                        () -> {
+                            dataRead.run();
+                            wait.mayEnd();
+                        },
+                        deadline,
+                        near)
+                .whenComplete((snapshot, failure) -> {
+                    try {
+                        wait.loaded(snapshot, failure);
+                    } finally {
+                        ended();
+                    }
+                });
+        return wait.snapshot();
     }
 
     private Response execute(
@@ -757,15 +864,15 @@ public final class DataPlane implements AutoCloseable {
             } else if (stage == Stage.EXECUTE) {
                 processNanos = now - executeFromNanos;
             }
-            release.run();
-            if (parsed != null) {
-                parsed.close();
-            }
-            if (permits != null) {
-                limiter.release(permits);
-            }
             if (counted) {
                 metrics.ended();
+            }
+            try (MemoryGuard _ = parsed) { // closed after the data, whatever becomes of them
+                release.run();
+            } finally {
+                if (permits != null) {
+                    limiter.release(permits);
+                }
             }
         }
     }

@@ -121,7 +121,7 @@ final class ErrorTable {
         return switch (code) {
             case BLACK_LISTED -> new Row(Form.FORBIDDEN, FAILED, FAILED, Tikv.DENIED, GRPC_PERMISSION_DENIED, false);
             case MEMORY_LIMIT -> new Row(Form.NO_MEMORY, RETRY, RETRY, Tikv.BUSY, GRPC_RESOURCE_EXHAUSTED, true);
-            case PERMIT_TIMEOUT -> new Row(Form.NO_PERMIT, FAILED, RETRY, Tikv.INTERNAL, GRPC_RESOURCE_EXHAUSTED, true);
+            case PERMIT_TIMEOUT -> new Row(Form.NO_PERMIT, FAILED, RETRY, Tikv.BUSY, GRPC_RESOURCE_EXHAUSTED, true);
             case SHUTTING_DOWN -> new Row(Form.STOPPING, RETRY, RETRY, Tikv.UNAVAILABLE, GRPC_UNAVAILABLE, true);
             case DEADLINE -> new Row(Form.LATE, FAILED, RETRY, Tikv.LATE, GRPC_DEADLINE_EXCEEDED, true);
             case COMPACTION_RUNNING -> new Row(Form.OTHER, RETRY, FAILED, Tikv.INTERNAL, GRPC_UNAVAILABLE, true);
@@ -282,7 +282,10 @@ final class ErrorTable {
             case INTERNAL -> new DelegatedAnswer(GRPC_INTERNAL, null, e.getMessage(), tag);
             case DENIED -> new DelegatedAnswer(GRPC_PERMISSION_DENIED, null, e.getMessage(), tag);
             case UNAVAILABLE -> new DelegatedAnswer(GRPC_UNAVAILABLE, null, e.getMessage(), tag);
-            case BUSY -> new DelegatedAnswer(GRPC_OK, busy(MEMORY_TEXT).toByteArray(), "", tag);
+            case BUSY -> {
+                String why = e.code() == ErrorCode.MEMORY_LIMIT ? MEMORY_TEXT : e.getMessage();
+                yield new DelegatedAnswer(GRPC_OK, busy(why).toByteArray(), "", tag);
+            }
             case LATE ->
                 stage == Stage.EXECUTE
                         ? new DelegatedAnswer(

@@ -3,6 +3,7 @@ package io.coplane.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.coplane.compaction.CompactionConfig;
+import io.coplane.compaction.CompactionProgress;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
@@ -23,12 +24,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -195,6 +198,56 @@ final class CompactionsTest {
         assertThat(answer.text()).contains("STORE_UNAVAILABLE");
     }
 
+    /** The first compaction has found that nobody wants it, and has not ended yet, when the same request comes again. */
+    @Test
+    void whoAsksForACompactionThatIsBeingGivenUpGetsOneOfHisOwn() throws IOException {
+        plane(1 << 28, 0);
+        MemorySegment body = MemorySegment.ofArray(golden().bytes("request.json"));
+        var second = new CompletableFuture<CompactAnswer>();
+        var questions = new AtomicInteger();
+        BooleanSupplier isGone = () -> {
+            if (questions.incrementAndGet() == 3) { // twice before it ends, once to tell why
+                CountDownLatch read = new CountDownLatch(1);
+                var _ = plane.compact(
+                                "", body, read::countDown, System.nanoTime(), () -> false, new CompactionProgress())
+                        .thenAccept(second::complete);
+                awaitLatch(read);
+            }
+            return true;
+        };
+
+        CompactAnswer first = plane.compact(body, System.nanoTime(), isGone, new CompactionProgress())
+                .join();
+
+        assertThat(first.text()).contains("compaction was cancelled");
+        assertThat(second.orTimeout(30, TimeUnit.SECONDS).join().httpStatus()).isEqualTo(200);
+    }
+
+    @Test
+    @Timeout(20)
+    void aStoreThatGivesNoAnswerDoesNotKeepThePlaneFromClosing() throws IOException {
+        directory = new DirectoryStore(root, "", 2);
+        String job = new String(golden().bytes("request.json"), StandardCharsets.UTF_8);
+        StalledStore stalled = new StalledStore(directory);
+        plane(stalled, 1 << 28, 0, 1);
+        CompletableFuture<CompactAnswer> answer = start(job);
+        stalled.awaitRead();
+
+        plane.close(Duration.ZERO);
+
+        assertThat(answer).isNotDone();
+        stalled.letGo();
+        assertThat(answer.join().httpStatus()).isEqualTo(503);
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     /** worker.md 12, step 4. A job keeps the only thread, so that what is admitted waits with its permit. */
     @Test
     void vectorIndexesBeyondThePermitsAreRefusedAtOnce() throws IOException {
@@ -251,11 +304,7 @@ final class CompactionsTest {
         }
 
         void awaitRead() {
-            try {
-                assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            awaitLatch(asked);
         }
 
         void letGo() {

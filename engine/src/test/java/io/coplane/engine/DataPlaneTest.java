@@ -45,10 +45,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,11 +76,20 @@ final class DataPlaneTest {
 
     @AfterEach
     void accountIsZero() {
-        assertThat(plane.memory().usedBytes()).isEqualTo(plane.cachedBytes());
+        awaitFreed();
         assertThat(plane.requestsInWork()).isZero();
         plane.close();
         assertThat(plane.memory().usedBytes()).isZero();
         store.close();
+    }
+
+    /** What loaded for a request may end after it. */
+    private void awaitFreed() {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (plane.memory().usedBytes() != plane.cachedBytes() && System.nanoTime() - end < 0) {
+            Thread.onSpinWait();
+        }
+        assertThat(plane.memory().usedBytes()).isEqualTo(plane.cachedBytes());
     }
 
     @ParameterizedTest
@@ -140,18 +151,29 @@ final class DataPlaneTest {
         assertThat(answer.text()).isEqualTo("MemoryLimitExceeded(7)");
     }
 
-    /** Two bytes on the wire can be fifty on the heap: what would not fit is not parsed. */
+    /** Two bytes on the wire can be fifty on the heap: what would not fit is not parsed, now or later. */
     @Test
-    void refusesARequestWhoseObjectsWouldFillTheHeap() {
-        byte[] ranges = new byte[Math.toIntExact(Runtime.getRuntime().maxMemory() / 4 / 48 + 2) / 2 * 2];
+    void refusesARequestWhoseObjectsWouldFillTheHeapForGood() {
+        CopAnswer answer = ask(RemoteRequestBody.join(emptyRanges(2), NOTHING, emptyShard()));
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.text()).contains("request is too large to be parsed in this heap");
+    }
+
+    @Test
+    void aRequestThatMayFillTheAccountOfParsedOnesIsParsedAlone() {
+        assertThat(ask(RemoteRequestBody.join(emptyRanges(1), NOTHING, emptyShard()))
+                        .text())
+                .isEqualTo("Other(\"unsupported tp 0\")");
+    }
+
+    /** Slightly more of them than {@code accounts} times the account allows for. */
+    private static byte[] emptyRanges(int accounts) {
+        byte[] ranges = new byte[Math.toIntExact(Runtime.getRuntime().maxMemory() / 4 * accounts / 48 + 4) / 2 * 2];
         for (int i = 0; i < ranges.length; i += 2) {
             ranges[i] = 0x22; // an empty range
         }
-
-        CopAnswer answer = ask(RemoteRequestBody.join(ranges, NOTHING, emptyShard()));
-
-        assertThat(answer.httpStatus()).isEqualTo(503);
-        assertThat(answer.text()).isEqualTo("memory limit exceeded");
+        return ranges;
     }
 
     @ParameterizedTest
@@ -217,8 +239,26 @@ final class DataPlaneTest {
     /** worker.md 11: memtable and file sizes, until the end of the execution; the body may go as soon as the memtable is rebuilt. */
     @Test
     void aRequestHoldsWhatItWasAdmittedWithAndNotItsBody() {
-        plane.close();
         int fileBytes = 1 << 17; // estimate of an L0 file
+        HeldStore held = openUncached();
+        byte[] memData = memData(1000);
+        byte[] body = RemoteRequestBody.join(request(103, 0), memData, changeSet(0x1001, fileBytes));
+        CountDownLatch bodyRead = new CountDownLatch(1);
+
+        CompletableFuture<CopAnswer> answer = plane.coprocessor(
+                new CopRequest(MemorySegment.ofArray(body), Optional.empty(), () -> false, bodyRead::countDown));
+        awaitLatch(bodyRead);
+        held.awaitRead();
+
+        assertThat(answer).isNotDone();
+        assertThat(plane.memory().usedBytes()).isEqualTo(memData.length + fileBytes);
+        held.letGo();
+        assertThat(answer.join().text()).contains("4097"); // no such file
+        assertThat(plane.memory().usedBytes()).isZero();
+    }
+
+    private HeldStore openUncached() {
+        plane.close();
         HeldStore held = new HeldStore(store);
         DataPlaneConfig uncached = new DataPlaneConfig(
                 2,
@@ -234,20 +274,54 @@ final class DataPlaneTest {
                 1000,
                 DataPlaneConfig.defaults(2, 1 << 20).keyspaceMasterKeys());
         plane = DataPlane.open(uncached, held, Clock.system(), new PrometheusRegistry());
-        byte[] memData = memData(1000);
-        byte[] body = RemoteRequestBody.join(request(103, 0), memData, changeSet(0x1001, fileBytes));
-        CountDownLatch bodyRead = new CountDownLatch(1);
+        return held;
+    }
 
+    @Test
+    @Timeout(15)
+    void aStoreThatGivesNoAnswerDoesNotKeepThePlaneFromClosing() {
+        HeldStore held = openUncached();
+        byte[] body = RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 1 << 17));
         CompletableFuture<CopAnswer> answer = plane.coprocessor(
-                new CopRequest(MemorySegment.ofArray(body), Optional.empty(), () -> false, bodyRead::countDown));
-        awaitLatch(bodyRead);
+                new CopRequest(MemorySegment.ofArray(body), Optional.empty(), () -> false, RegionAccessor.NONE));
         held.awaitRead();
 
-        assertThat(answer).isNotDone();
-        assertThat(plane.memory().usedBytes()).isEqualTo(memData.length + fileBytes);
+        plane.close(Duration.ofMillis(10));
+
+        assertThat(answer.join().httpStatus()).isEqualTo(503);
         held.letGo();
-        assertThat(answer.join().text()).contains("4097"); // no such file
-        assertThat(plane.memory().usedBytes()).isZero();
+        awaitFreed();
+    }
+
+    /** Files may be loaded for somebody else, without a limit: a request does not wait for them beyond its time, nor for a client that is gone. */
+    @Test
+    @Timeout(15)
+    void aRequestWhoseTimeIsOverOrWhoseClientIsGoneDoesNotWaitForFiles() {
+        HeldStore held = openUncached();
+        byte[] late = RemoteRequestBody.join(
+                Request.newBuilder()
+                        .setTp(103)
+                        .setContext(Context.newBuilder().setMaxExecutionDurationMs(30))
+                        .build()
+                        .toByteArray(),
+                NOTHING,
+                changeSet(0x1001, 1 << 17));
+        byte[] abandoned = RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 1 << 17));
+        AtomicBoolean gone = new AtomicBoolean();
+
+        CompletableFuture<CopAnswer> first = plane.coprocessor(
+                new CopRequest(MemorySegment.ofArray(late), Optional.empty(), () -> false, RegionAccessor.NONE));
+        CompletableFuture<CopAnswer> second = plane.coprocessor(
+                new CopRequest(MemorySegment.ofArray(abandoned), Optional.empty(), gone::get, RegionAccessor.NONE));
+
+        assertThat(first.join().text()).isEqualTo("construct snapshot timeout");
+        held.awaitRead();
+        gone.set(true);
+        assertThat(second.join().httpStatus()).isEqualTo(503);
+        assertThat(plane.heldPermits()).isZero();
+        assertThat(plane.memory().usedBytes()).as("reads go on").isPositive();
+        held.letGo();
+        plane.close();
     }
 
     /** worker.md 6.2, steps 5 and 10: 20 s for permits and snapshot where the request says nothing. */
@@ -307,6 +381,28 @@ final class DataPlaneTest {
                     return false;
                 },
                 RegionAccessor.NONE);
+    }
+
+    @Test
+    void aBodyThatCannotBeGivenBackIsAnsweredAndLeavesNoPermit() {
+        byte[] body = RemoteRequestBody.join(request(103, 0), NOTHING, emptyShard());
+
+        for (Throwable failure : List.of(new IllegalStateException("no body"), new StackOverflowError())) {
+            CopAnswer answer = plane.coprocessor(new CopRequest(
+                            MemorySegment.ofArray(body), Optional.empty(), () -> false, () -> rethrow(failure)))
+                    .orTimeout(30, TimeUnit.SECONDS)
+                    .join();
+
+            assertThat(answer.httpStatus()).isEqualTo(500);
+            assertThat(plane.heldPermits()).isZero();
+        }
+    }
+
+    private static void rethrow(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        throw (RuntimeException) failure;
     }
 
     @Test

@@ -26,7 +26,7 @@ final class ErrorTableTest {
         "BLACK_LISTED, 403, 500, 500, 7, 7, false",
         "REQUEST_ID_IN_USE, 500, 500, 500, 13, 6, false",
         "MEMORY_LIMIT, 503, 503, 503, 0, 8, true",
-        "PERMIT_TIMEOUT, 503, 500, 503, 13, 8, true",
+        "PERMIT_TIMEOUT, 503, 500, 503, 0, 8, true",
         "DEADLINE, 503, 500, 503, 13, 4, true",
         "SHUTTING_DOWN, 503, 503, 503, 14, 14, true",
         "STORE_UNAVAILABLE, 500, 500, 500, 13, 14, true",

@@ -160,24 +160,23 @@ public final class SnapshotBuilder {
             DeadlineCheck deadline,
             ObjectStore near,
             CompletableFuture<Snapshot> result) {
-        SnapshotLoad load;
         try {
-            load = open(memData, snapData, deadline);
-        } catch (RuntimeException | OutOfMemoryError e) {
+            SnapshotLoad load = open(memData, snapData, deadline);
+            CompletableFuture<Void> ended = load.startReads(near, cache, chunks);
+            load.rebuildMemTable(dataRead);
+            ended.whenComplete((none, failed) -> {
+                        try {
+                            pool.execute(() -> load.finish(result));
+                        } catch (RejectedExecutionException e) {
+                            load.abandon(result, shuttingDown(e));
+                        } catch (RuntimeException | Error e) {
+                            load.abandon(result, e);
+                        }
+                    })
+                    .exceptionally(ignored -> null); // each read's failure is looked at by finish
+        } catch (RuntimeException | Error e) { // whoever waits holds permits
             result.completeExceptionally(e);
-            return;
         }
-        CompletableFuture<Void> ended = load.startReads(near, cache, chunks);
-        load.rebuildMemTable();
-        dataRead.run();
-        ended.whenComplete((none, failed) -> {
-                    try {
-                        pool.execute(() -> load.finish(result));
-                    } catch (RejectedExecutionException e) {
-                        load.abandon(result, shuttingDown(e));
-                    }
-                })
-                .exceptionally(ignored -> null); // each read's failure is looked at by finish
     }
 
     /** Parses, admits, unwraps the key: what needs no file (snapshot.md 4.1). */
@@ -199,7 +198,7 @@ public final class SnapshotBuilder {
             List<TxnFile> txnFiles = TxnFile.parse(parts.txnFileRefs());
             return new SnapshotLoad(
                     shard, key, keyspace(shard), parts.rows(), txnFiles, guard, new NativeArena(guard), deadline);
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             guard.close();
             throw e;
         }

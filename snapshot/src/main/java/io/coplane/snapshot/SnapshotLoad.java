@@ -55,7 +55,7 @@ final class SnapshotLoad {
     private final List<BlobReader> blobs = new ArrayList<>();
     private List<TableSource> memTable = List.of();
     private final List<TableSource> sources = new ArrayList<>();
-    private Throwable memTableFailure;
+    private Throwable startFailure; // of what comes before the reads end; or null
 
     /**
      * Where data keys come from, for files that name one (worker.md 17.3).
@@ -94,15 +94,22 @@ final class SnapshotLoad {
 
     /** Starts reading every file whole. {@code cache}: or null. @return completes when all reads ended, well or not */
     CompletableFuture<Void> startReads(ObjectStore store, BlockCache cache, TxnChunkManager manager) {
-        files.addAll(shard.files());
-        for (ShardFile file : files) {
-            reads.add(read(store, cache, file));
+        try {
+            files.addAll(shard.files());
+            for (ShardFile file : files) {
+                reads.add(read(store, cache, file));
+            }
+            if (!txnFiles.isEmpty()) {
+                List<Long> chunkIds = txnFiles.stream()
+                        .flatMap(file -> file.chunkIds().stream())
+                        .toList();
+                chunks = manager.load(chunkIds, key);
+            }
+        } catch (RuntimeException | Error e) {
+            startFailure = e; // those that were started end all the same
         }
         var all = new ArrayList<CompletableFuture<?>>(reads);
-        if (!txnFiles.isEmpty()) {
-            List<Long> chunkIds =
-                    txnFiles.stream().flatMap(file -> file.chunkIds().stream()).toList();
-            chunks = manager.load(chunkIds, key);
+        if (chunks != null) {
             all.add(chunks);
         }
         return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new));
@@ -115,7 +122,7 @@ final class SnapshotLoad {
                         .thenApply(LoadedFile::alone);
             }
             return held(cache.file(store, file.kind(), file.id())).thenCompose(pin -> sections(store, cache, pin));
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -141,12 +148,17 @@ final class SnapshotLoad {
         });
     }
 
-    /** Rebuilds the memtable while files load; a failure waits for {@link #finish}. */
-    void rebuildMemTable() {
+    /** Rebuilds the memtable while files load, then tells that its rows were read; a failure waits for {@link #finish}. */
+    void rebuildMemTable(Runnable dataRead) {
         try {
             memTable = MemTables.rebuild(rows, guard, arena, deadline);
-        } catch (RuntimeException | OutOfMemoryError e) {
-            memTableFailure = e;
+        } catch (RuntimeException | Error e) {
+            startFailure = startFailure == null ? e : startFailure;
+        }
+        try {
+            dataRead.run();
+        } catch (RuntimeException | Error e) {
+            startFailure = startFailure == null ? e : startFailure;
         }
     }
 
@@ -155,14 +167,14 @@ final class SnapshotLoad {
         Snapshot snapshot;
         try {
             failOnChunkErrors();
-            if (memTableFailure != null) {
-                abandon(result, memTableFailure);
+            if (startFailure != null) {
+                abandon(result, startFailure);
                 return;
             }
             failOnReadErrors();
             assemble();
             snapshot = new Snapshot(shard, sources, new Blobs(blobs), guard, arena);
-        } catch (RuntimeException | OutOfMemoryError e) {
+        } catch (RuntimeException | Error e) {
             if (!needsDataKey(e)) {
                 abandon(result, e);
                 return;

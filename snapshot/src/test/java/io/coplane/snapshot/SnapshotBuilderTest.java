@@ -10,6 +10,7 @@ import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
+import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.proto.enginepb.ColumnarCreate;
@@ -31,8 +32,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -275,6 +278,46 @@ class SnapshotBuilderTest {
                 NoLeaks.assertNoNativeBytes();
                 assertThat(limiter.usedBytes()).isZero();
             }
+        }
+    }
+
+    @Test
+    void freesAllWhenAReadOrTheCallerFailsByABug() {
+        addTable(1, 1, builder -> add(builder, "a", 5, "1"));
+        MemorySegment memData = MemorySegment.ofArray(memData(new Row(outer("b"), 1, 2, utf8("v"))));
+        Runnable broken = () -> {
+            throw new StackOverflowError();
+        };
+        ObjectStore brokenStore = new ObjectStore() {
+            @Override
+            public CompletableFuture<MemorySegment> read(
+                    FileKind kind, long fileId, long start, long end, NativeArena arena) {
+                throw new StackOverflowError();
+            }
+
+            @Override
+            public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
+                return store.byteSize(kind, fileId);
+            }
+
+            @Override
+            public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+                return store.put(kind, fileId, bytes);
+            }
+
+            @Override
+            public void close() {
+                store.close();
+            }
+        };
+
+        for (var loading : List.of(
+                builder().build(memData, snapData(), broken, DeadlineCheck.NONE, store),
+                builder().build(memData, snapData(), () -> {}, DeadlineCheck.NONE, brokenStore))) {
+            assertThatThrownBy(() -> loading.orTimeout(30, TimeUnit.SECONDS).join())
+                    .hasRootCauseInstanceOf(StackOverflowError.class);
+            NoLeaks.assertNoNativeBytes();
+            assertThat(limiter.usedBytes()).isZero();
         }
     }
 
