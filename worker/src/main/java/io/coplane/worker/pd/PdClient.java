@@ -341,9 +341,14 @@ public final class PdClient implements AutoCloseable {
         loop.schedule(
                 () -> {
                     lastConnectNanos = clock.nanoTime();
-                    connector
-                            .connect(knownUrls())
-                            .whenCompleteAsync((next, failure) -> connected(found, next, failure), loop);
+                    CompletableFuture.completedFuture(knownUrls())
+                            .thenCompose(connector::connect)
+                            .whenCompleteAsync((next, failure) -> connected(found, next, failure), loop)
+                            .exceptionally(
+                                    failure -> { // perhaps the loop has ended, and nobody was told
+                                        found.completeExceptionally(closed(failure));
+                                        return null;
+                                    });
                 },
                 waitNanos,
                 TimeUnit.NANOSECONDS);

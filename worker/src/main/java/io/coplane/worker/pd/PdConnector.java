@@ -1,5 +1,6 @@
 package io.coplane.worker.pd;
 
+import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.Failures;
 import io.coplane.proto.pdpb.ErrorType;
 import io.coplane.proto.pdpb.GetClusterInfoRequest;
@@ -16,6 +17,7 @@ import io.coplane.worker.grpc.GrpcChannels;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
@@ -61,12 +63,20 @@ final class PdConnector {
     }
 
     private CompletableFuture<GetMembersResponse> members(String url) {
-        return Calls.unary(
-                        channels.to(url), PDGrpc.getGetMembersMethod(), GetMembersRequest.getDefaultInstance(), TIMEOUT)
+        return ask(url, PDGrpc.getGetMembersMethod(), GetMembersRequest.getDefaultInstance())
                 .thenApply(members -> {
                     check("GetMembers", members.getHeader());
                     return members;
                 });
+    }
+
+    /** A URL that is none, as a member may have announced it, fails like one that does not answer. */
+    private <Q, R> CompletableFuture<R> ask(String url, MethodDescriptor<Q, R> method, Q request) {
+        try {
+            return Calls.unary(channels.to(url), method, request, TIMEOUT);
+        } catch (CoplaneException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private CompletableFuture<PdLink> toLeader(String askedUrl, GetMembersResponse members) {
@@ -130,7 +140,7 @@ final class PdConnector {
         FindGroupByKeyspaceIDRequest request = FindGroupByKeyspaceIDRequest.newBuilder()
                 .setHeader(RequestHeader.newBuilder().setClusterId(link.clusterId()))
                 .build();
-        return Calls.unary(channels.to(urls.next()), TSOGrpc.getFindGroupByKeyspaceIDMethod(), request, TIMEOUT)
+        return ask(urls.next(), TSOGrpc.getFindGroupByKeyspaceIDMethod(), request)
                 .thenApply(found -> {
                     if (found.getHeader().getError().getType() != 0) {
                         throw PdException.refused(

@@ -1,5 +1,6 @@
 package io.coplane.worker.pd;
 
+import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.Require;
 import io.coplane.proto.pdpb.ErrorType;
@@ -102,7 +103,13 @@ final class TsoBatcher {
             return;
         }
         if (stream == null) {
-            stream = new Stream(pd.link());
+            PdLink link = pd.link();
+            try {
+                stream = new Stream(link);
+            } catch (CoplaneException e) { // an address that is none
+                notOpened(link, e);
+                return;
+            }
         }
         long sum = 0;
         while (!waiting.isEmpty() && sent.size() < MOST_IN_A_MESSAGE && sum + waiting.peek().count <= MOST_COUNT) {
@@ -171,11 +178,22 @@ final class TsoBatcher {
             }
         }
         sent.clear();
-        if (closed || waiting.isEmpty()) {
-            return;
+        if (!closed && !waiting.isEmpty()) {
+            reconnect(from.link);
         }
+    }
+
+    /** Who waits is told; who comes later finds another address, if PD has one by then. */
+    private void notOpened(PdLink link, CoplaneException failure) {
+        List<Waiting> lost = List.copyOf(waiting);
+        waiting.clear();
+        reconnect(link);
+        lost.forEach(request -> request.last.completeExceptionally(PdException.unavailable("Tso", failure)));
+    }
+
+    private void reconnect(PdLink old) {
         reconnecting = true;
-        pd.reconnected(from.link)
+        pd.reconnected(old)
                 .whenCompleteAsync(
                         (next, unreachable) -> {
                             reconnecting = false;

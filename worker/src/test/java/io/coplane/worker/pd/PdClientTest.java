@@ -111,6 +111,35 @@ final class PdClientTest {
         assertThat(client.leaderUrl()).isEqualTo(second.url());
     }
 
+    /** A member may announce what it likes. */
+    @Test
+    void passesOverMembersWhoseUrlIsNone() throws InterruptedException {
+        cluster.urlsThatAreNone.addAll(List.of("http://pd", "http://pd:http", ""));
+        client = connect(List.of("nowhere", first.url()), false);
+        cluster.leader = second;
+
+        assertThat(client.store(4).join().getId()).isEqualTo(4);
+        assertThat(client.leaderUrl()).isEqualTo(second.url());
+    }
+
+    @Test
+    void aTimestampServiceWithoutAnAddressFailsTypedUntilItHasOne() throws InterruptedException {
+        cluster.tsoPrimary = "tso";
+        client = connect(List.of(first.url()), false);
+
+        assertThatThrownBy(() -> client.timestamp().join())
+                .cause()
+                .hasMessageContaining("no host:port: address=tso")
+                .isInstanceOfSatisfying(
+                        PdException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.PD_UNAVAILABLE));
+        cluster.tsoPrimary = "";
+        CompletableFuture<Long> later = client.timestamp();
+        while (later.handle((timestamp, failure) -> failure != null).join()) {
+            later = client.timestamp();
+        }
+        assertThat(later.join()).isGreaterThan(100L << 18);
+    }
+
     @Test
     void goesThroughAFollowerWhileTheLeaderIsGone() throws InterruptedException {
         first.close();

@@ -12,6 +12,8 @@ import io.coplane.proto.pdpb.Error;
 import io.coplane.proto.pdpb.ErrorType;
 import io.coplane.proto.pdpb.GetAllStoresRequest;
 import io.coplane.proto.pdpb.GetAllStoresResponse;
+import io.coplane.proto.pdpb.GetClusterInfoRequest;
+import io.coplane.proto.pdpb.GetClusterInfoResponse;
 import io.coplane.proto.pdpb.GetMembersRequest;
 import io.coplane.proto.pdpb.GetMembersResponse;
 import io.coplane.proto.pdpb.GetRegionRequest;
@@ -24,6 +26,11 @@ import io.coplane.proto.pdpb.ResponseHeader;
 import io.coplane.proto.pdpb.Timestamp;
 import io.coplane.proto.pdpb.TsoRequest;
 import io.coplane.proto.pdpb.TsoResponse;
+import io.coplane.proto.tsopb.FindGroupByKeyspaceIDRequest;
+import io.coplane.proto.tsopb.FindGroupByKeyspaceIDResponse;
+import io.coplane.proto.tsopb.KeyspaceGroup;
+import io.coplane.proto.tsopb.KeyspaceGroupMember;
+import io.coplane.proto.tsopb.TSOGrpc;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -59,6 +66,8 @@ public final class PdServer implements AutoCloseable {
         volatile long regionLeader;
         final AtomicLong lastTimestamp = new AtomicLong(100L << 18);
         final List<PdServer> members = new java.util.concurrent.CopyOnWriteArrayList<>();
+        final List<String> urlsThatAreNone = new java.util.concurrent.CopyOnWriteArrayList<>();
+        volatile String tsoPrimary = ""; // of the separate timestamp service; empty = there is none
         volatile PdServer leader;
 
         public Cluster(long id, List<Long> keyspaces) {
@@ -106,6 +115,7 @@ public final class PdServer implements AutoCloseable {
         server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService((BindableService) new Pd())
                 .addService((BindableService) new Keyspaces())
+                .addService((BindableService) new Timestamps())
                 .intercept(new Forwarded())
                 .build()
                 .start();
@@ -194,6 +204,7 @@ public final class PdServer implements AutoCloseable {
         public void getMembers(GetMembersRequest request, StreamObserver<GetMembersResponse> out) {
             membersAsked.incrementAndGet();
             GetMembersResponse.Builder members = GetMembersResponse.newBuilder().setHeader(header());
+            members.addMembers(Member.newBuilder().addAllClientUrls(cluster.urlsThatAreNone));
             for (PdServer member : cluster.members) {
                 members.addMembers(Member.newBuilder().addClientUrls(member.url()));
             }
@@ -204,9 +215,25 @@ public final class PdServer implements AutoCloseable {
         }
 
         @Override
+        public void getClusterInfo(GetClusterInfoRequest request, StreamObserver<GetClusterInfoResponse> out) {
+            if (cluster.tsoPrimary.isEmpty()) {
+                super.getClusterInfo(request, out); // too old to be asked
+                return;
+            }
+            answer(
+                    out,
+                    GetClusterInfoResponse.newBuilder()
+                            .setHeader(header())
+                            .addServiceModes(2)
+                            .addTsoUrls("nowhere")
+                            .addTsoUrls(url)
+                            .build());
+        }
+
+        @Override
         public void getStore(GetStoreRequest request, StreamObserver<GetStoreResponse> out) {
             storesAsked.add(request.getStoreId());
-            storesHeld.thenRun(() -> answerStore(request, out));
+            var _ = storesHeld.thenRun(() -> answerStore(request, out));
         }
 
         private void answerStore(GetStoreRequest request, StreamObserver<GetStoreResponse> out) {
@@ -284,6 +311,21 @@ public final class PdServer implements AutoCloseable {
                     out.onCompleted();
                 }
             };
+        }
+    }
+
+    private final class Timestamps extends TSOGrpc.TSOImplBase {
+        @Override
+        public void findGroupByKeyspaceID(
+                FindGroupByKeyspaceIDRequest request, StreamObserver<FindGroupByKeyspaceIDResponse> out) {
+            answer(
+                    out,
+                    FindGroupByKeyspaceIDResponse.newBuilder()
+                            .setKeyspaceGroup(KeyspaceGroup.newBuilder()
+                                    .addMembers(KeyspaceGroupMember.newBuilder()
+                                            .setIsPrimary(true)
+                                            .setAddress(cluster.tsoPrimary)))
+                            .build());
         }
     }
 
