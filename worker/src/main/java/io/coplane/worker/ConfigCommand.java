@@ -55,7 +55,7 @@ final class ConfigCommand implements Runnable {
             if (!loaded.accepted().isEmpty()) {
                 out.println("not used by this worker: " + String.join(", ", loaded.accepted()));
             }
-            loaded.config().dfs().requireBuilt();
+            Worker.requireServable(loaded.config());
             Logs.level(loaded.config().logLevel());
             boolean failed = strict && !loaded.unknown().isEmpty();
             out.println(failed ? "not accepted" : "ok");

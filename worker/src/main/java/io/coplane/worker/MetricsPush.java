@@ -71,6 +71,7 @@ final class MetricsPush implements AutoCloseable {
             Map<String, String> environment,
             PrometheusRegistry registry,
             boolean isAll) {
+        requireAddress(address);
         String pod = environment.getOrDefault("HOSTNAME", "");
         if (address.isEmpty() || interval.isZero()) {
             return Optional.empty();
@@ -79,21 +80,30 @@ final class MetricsPush implements AutoCloseable {
             LOG.info("metrics are not pushed: HOSTNAME is not set");
             return Optional.empty();
         }
-        String base = address.contains("://") ? address : "http://" + address;
         String container = environment.getOrDefault("CONTAINER_NAME", "");
         String path =
                 "/metrics/job/" + JOB + label("pod", pod) + label("container", container.isEmpty() ? JOB : container);
-        URI target;
+        URI target = URI.create(base(address) + path);
+        LOG.info("metrics are pushed: target={} interval={} all={}", target, interval, isAll);
+        return Optional.of(new MetricsPush(target, interval, registry, name -> isAll || name.equals(WRITE_RU)));
+    }
+
+    /** @throws CoplaneException BAD_CONFIG if the address, which may be empty, makes no URL */
+    static void requireAddress(String address) {
+        if (address.isEmpty()) {
+            return;
+        }
         try {
-            target = URI.create(base + path);
+            if (URI.create(base(address)).getHost() == null) {
+                throw new CoplaneException(ErrorCode.BAD_CONFIG, "push-metrics-addr is no HOST:PORT: value=" + address);
+            }
         } catch (IllegalArgumentException e) {
             throw new CoplaneException(ErrorCode.BAD_CONFIG, "push-metrics-addr is no HOST:PORT: value=" + address, e);
         }
-        if (target.getHost() == null) {
-            throw new CoplaneException(ErrorCode.BAD_CONFIG, "push-metrics-addr is no HOST:PORT: value=" + address);
-        }
-        LOG.info("metrics are pushed: target={} interval={} all={}", target, interval, isAll);
-        return Optional.of(new MetricsPush(target, interval, registry, name -> isAll || name.equals(WRITE_RU)));
+    }
+
+    private static String base(String address) {
+        return address.contains("://") ? address : "http://" + address;
     }
 
     /** A grouping label as part of a path; a value that can't be part of one is base64, as the gateway has it. */

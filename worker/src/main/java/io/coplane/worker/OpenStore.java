@@ -24,10 +24,8 @@ record OpenStore(ObjectStore store, String name, long nativeBytes) {
     /** @throws CoplaneException BAD_CONFIG for what can't be */
     static OpenStore of(DfsConfig dfs, int threads, PrometheusRegistry registry) {
         if (dfs.isLocal()) {
+            requireThere(dfs);
             Path root = Path.of(dfs.localDir());
-            if (!Files.isDirectory(root)) {
-                throw new CoplaneException(ErrorCode.BAD_CONFIG, "dfs.local-dir is no directory: value=" + root);
-            }
             return new OpenStore(new DirectoryStore(root, dfs.prefix(), threads), root.toString(), 0);
         }
         S3Config config = dfs.s3();
@@ -37,5 +35,13 @@ record OpenStore(ObjectStore store, String name, long nativeBytes) {
         S3Store store = S3Store.open(config, Clock.system(), account.acquire(0), metrics);
         metrics.wire(registry, store, most);
         return new OpenStore(store, "s3://" + config.bucket() + "/" + config.prefix(), most);
+    }
+
+    /** What can be told before it is opened. @throws CoplaneException BAD_CONFIG for what can't be */
+    static void requireThere(DfsConfig dfs) {
+        dfs.requireBuilt();
+        if (dfs.isLocal() && !Files.isDirectory(Path.of(dfs.localDir()))) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, "dfs.local-dir is no directory: value=" + dfs.localDir());
+        }
     }
 }

@@ -32,6 +32,7 @@ import io.coplane.worker.tls.Tls;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -50,6 +51,8 @@ public final class Worker implements AutoCloseable {
     private HttpServer server;
     private Clock clock;
     private GrpcServer grpc;
+    private Duration shutdownTimeout = Duration.ZERO;
+    private long closeEndNanos;
 
     private Worker() {}
 
@@ -104,9 +107,13 @@ public final class Worker implements AutoCloseable {
         return plane.heldPermits();
     }
 
-    /** Stops accepting on all ports, finishes what is in work, closes the data plane, then the store. Idempotent. */
+    /**
+     * Stops accepting on all ports, finishes what is in work, closes the data plane, then the store. All together wait for work no longer than the
+     * shutdown timeout; what runs beyond is given up. Idempotent.
+     */
     @Override
     public void close() {
+        closeEndNanos = System.nanoTime() + shutdownTimeout.toNanos();
         if (server != null) {
             server.stopAccepting();
         }
@@ -129,9 +136,28 @@ public final class Worker implements AutoCloseable {
         }
     }
 
+    /**
+     * Whether a worker would start, as far as that can be told without PD, key service, object store and sockets.
+     *
+     * @throws CoplaneException BAD_CONFIG if it would not
+     */
+    static void requireServable(WorkerConfig config) {
+        OpenStore.requireThere(config.dfs());
+        config.security().masterKey().requireBuilt();
+        MetricsPush.requireAddress(config.pushMetricsAddr());
+        if (config.isRegistered() && config.pd().endpoints().isEmpty()) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, "register needs pd.endpoints");
+        }
+    }
+
+    private Duration left() {
+        return Duration.ofNanos(Math.max(0, closeEndNanos - System.nanoTime()));
+    }
+
     private void open(WorkerConfig config, Machine machine) {
-        config.dfs().requireBuilt();
+        requireServable(config);
         OwnConfig own = config.own();
+        shutdownTimeout = own.shutdownTimeout();
         PrometheusRegistry registry = new PrometheusRegistry();
         OpenStore open = OpenStore.of(config.dfs(), own.storeThreads(), registry);
         ObjectStore store = open.store();
@@ -163,7 +189,8 @@ public final class Worker implements AutoCloseable {
                 clock,
                 registry,
                 (plain, address) -> new RemoteCachedStore(plain, peers, address, ttlMillis, clock));
-        owned.push(plane);
+        owned.push(() -> plane.close(left()));
+        pd.ifPresent(owned::push); // closed before the data plane too: a compaction that waits for ids ends by that
         RequestLog log = new RequestLog(own.slowLogThreshold());
         HttpLimits limits = new HttpLimits(
                 own.maxBodyBytes(),
@@ -183,7 +210,7 @@ public final class Worker implements AutoCloseable {
                 .ioThreads(own.ioThreads() > 0 ? own.ioThreads() : (int) Math.ceil(machine.cpuQuota()))
                 .shutdownTimeout(own.shutdownTimeout())
                 .start(config.addr());
-        owned.push(server);
+        owned.push(() -> server.close(left()));
         openGrpc(config, tls, channels, pd, log);
         openPush(config, registry);
         LOG.info(
@@ -219,9 +246,6 @@ public final class Worker implements AutoCloseable {
     /** PD, or nothing for a worker that stands alone. */
     private Optional<PdClient> pd(WorkerConfig config, GrpcChannels channels) {
         if (config.pd().endpoints().isEmpty()) {
-            if (config.isRegistered()) {
-                throw new CoplaneException(ErrorCode.BAD_CONFIG, "register needs pd.endpoints");
-            }
             return Optional.empty();
         }
         PdClient client = connect(config, channels);
@@ -255,7 +279,7 @@ public final class Worker implements AutoCloseable {
                             config.own().isGrpcPermitted(),
                             config.own().maxGrpcMessageBytes(),
                             config.own().shutdownTimeout()));
-            owned.push(grpc);
+            owned.push(() -> grpc.close(left()));
             LOG.info(
                     "listening for gRPC: addr={} pd={}",
                     grpc.address(),
@@ -318,7 +342,14 @@ public final class Worker implements AutoCloseable {
     /** Heap, bodies and what the store holds of its own are not the limiter's: they are kept out of the cap, so that all together fit the machine. */
     private static DataPlaneConfig besideOthers(DataPlaneConfig config, Machine machine, long otherBytes) {
         long most = machine.memoryBytes() - Runtime.getRuntime().maxMemory() - otherBytes;
-        if (most <= 0 || config.memoryCapBytes() <= most) {
+        if (most <= 0) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG,
+                    "heap, bodies and the object store's client leave no memory for requests: machineBytes="
+                            + machine.memoryBytes() + " heapBytes="
+                            + Runtime.getRuntime().maxMemory() + " otherBytes=" + otherBytes);
+        }
+        if (config.memoryCapBytes() <= most) {
             return config;
         }
         LOG.info(

@@ -9,6 +9,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code coplane config}. */
 final class ConfigCommandTest {
@@ -20,7 +22,7 @@ final class ConfigCommandTest {
 
     @Test
     void aGoodFileIsOk() throws IOException {
-        String file = file("dfs.backend = \"local\"\ndfs.local-dir = \"/data\"\nworker-scaler.run = false\n");
+        String file = file("dfs.backend = \"local\"\ndfs.local-dir = \"" + folder + "\"\nworker-scaler.run = false\n");
 
         assertThat(run("config", "check", file)).isZero();
         assertThat(out.toString()).isEqualToIgnoringNewLines("not used by this worker: worker-scaler.runok");
@@ -28,7 +30,7 @@ final class ConfigCommandTest {
 
     @Test
     void unknownKeysAreToldAndWithStrictAreStatusOne() throws IOException {
-        String file = file("dfs.backend = \"local\"\ndfs.local-dir = \"/data\"\nlog-levle = \"info\"\n");
+        String file = file("dfs.backend = \"local\"\ndfs.local-dir = \"" + folder + "\"\nlog-levle = \"info\"\n");
 
         assertThat(run("config", "check", file)).isZero();
         assertThat(run("config", "check", "--strict", file)).isEqualTo(1);
@@ -41,12 +43,31 @@ final class ConfigCommandTest {
         assertThat(run(
                         "config",
                         "check",
-                        file("dfs.backend = \"local\"\ndfs.local-dir = \"/data\"\nlog-level = \"loud\"")))
+                        file("dfs.backend = \"local\"\ndfs.local-dir = \"" + folder + "\"\nlog-level = \"loud\"")))
                 .isEqualTo(1);
         assertThat(run("config", "check", file("addr = 5"))).isEqualTo(1);
         assertThat(run("config", "check", folder.resolve("none").toString())).isEqualTo(1);
         assertThat(err.toString())
                 .contains("dfs.s3-bucket", "log-level is no level: value=loud", "addr must be a string", "none");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '`',
+            delimiter = '|',
+            value = {
+                "security.master-key.vendor = 'AliYun' | security.master-key.vendor",
+                "register = true | register needs pd.endpoints",
+                "push-metrics-addr = 'a b' | push-metrics-addr is no HOST:PORT",
+                "dfs.local-dir = 'nowhere' | dfs.local-dir is no directory",
+                "update-interval = '0s' | update-interval is too short"
+            })
+    void whatServeRefusesIsStatusOne(String line, String text) throws IOException {
+        String rest = line.startsWith("dfs.local-dir") ? "" : "dfs.local-dir = '" + folder + "'\n";
+
+        assertThat(run("config", "check", file("dfs.backend = 'local'\n" + rest + line.replace('\'', '"'))))
+                .isEqualTo(1);
+        assertThat(err.toString()).contains(text);
     }
 
     @Test

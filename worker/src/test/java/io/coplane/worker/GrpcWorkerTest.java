@@ -3,7 +3,6 @@ package io.coplane.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.ByteString;
 import com.sun.net.httpserver.HttpServer;
 import io.coplane.proto.coprocessor.DelegateRequest;
@@ -24,6 +23,7 @@ import io.coplane.proto.tikvpb.TikvGrpc;
 import io.coplane.testing.NoLeaks;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
+import io.coplane.worker.grpc.Calls;
 import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.pd.PdServer;
 import io.grpc.Server;
@@ -33,6 +33,9 @@ import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -40,6 +43,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,7 +52,6 @@ import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -210,11 +213,13 @@ final class GrpcWorkerTest {
         List<CompletableFuture<Void>> held =
                 Stream.generate(CompletableFuture<Void>::new).limit(3).toList();
         held.forEach(node.toHold::add);
-        List<ListenableFuture<Response>> answers = new ArrayList<>();
+        List<CompletableFuture<Response>> answers = new ArrayList<>();
         for (int i = 0; i < 3; i++) { // two have permits, and the third waits
-            answers.add(TikvGrpc.newFutureStub(channels.to(address()))
-                    .withDeadlineAfter(30, TimeUnit.SECONDS)
-                    .coprocessor(request(DAG, 0, NODE)));
+            answers.add(Calls.unary(
+                    channels.to(address()),
+                    TikvGrpc.getCoprocessorMethod(),
+                    request(DAG, 0, NODE),
+                    Duration.ofSeconds(30)));
         }
         assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
         assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
@@ -222,13 +227,13 @@ final class GrpcWorkerTest {
         held.get(0).complete(null);
         assertThat(node.asked.poll(20, TimeUnit.SECONDS)).isNotNull();
         held.get(1).complete(null);
-        while (answers.stream().filter(Future::isDone).count() < 2) {
+        while (answers.stream().filter(CompletableFuture::isDone).count() < 2) {
             Thread.onSpinWait();
         }
         held.get(2).complete(null);
 
-        for (ListenableFuture<Response> answer : answers) {
-            assertThat(answer.get(20, TimeUnit.SECONDS).getOtherError()).isEqualTo("no such region");
+        for (CompletableFuture<Response> answer : answers) {
+            assertThat(answer.join().getOtherError()).isEqualTo("no such region");
         }
     }
 
@@ -244,6 +249,27 @@ final class GrpcWorkerTest {
                         .check(HealthCheckRequest.getDefaultInstance())
                         .getStatus())
                 .isEqualTo(HealthCheckResponse.ServingStatus.SERVING);
+    }
+
+    /** Within the shutdown timeout's 60 s nobody would wait for the end of this test. */
+    @Test
+    @Timeout(20)
+    void callsThatNeverEndDoNotHoldTheShutdown() throws Exception {
+        worker("");
+        Events<HealthCheckResponse> health = new Events<>();
+        HealthGrpc.newStub(channels.to(address())).watch(HealthCheckRequest.getDefaultInstance(), health);
+        assertThat(health.next()).isEqualTo("SERVING");
+        Events<ServerReflectionResponse> reflection = new Events<>();
+        ServerReflectionGrpc.newStub(channels.to(address()))
+                .serverReflectionInfo(reflection)
+                .onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+        assertThat(reflection.next()).isNotEmpty();
+
+        worker.close();
+
+        assertThat(health.next()).isEqualTo("NOT_SERVING");
+        assertThat(health.next()).isEqualTo("UNAVAILABLE: worker is shutting down");
+        assertThat(reflection.next()).isEqualTo("UNAVAILABLE: worker is shutting down");
     }
 
     @Test
@@ -354,6 +380,33 @@ final class GrpcWorkerTest {
                 .build();
     }
 
+    /** What a call brings, in order. */
+    private static final class Events<R> implements StreamObserver<R> {
+        private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+
+        String next() throws InterruptedException {
+            return events.poll(15, TimeUnit.SECONDS);
+        }
+
+        @Override
+        public void onNext(R message) {
+            events.add(
+                    message instanceof HealthCheckResponse health
+                            ? health.getStatus().name()
+                            : message.toString());
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            events.add(failure.getMessage());
+        }
+
+        @Override
+        public void onCompleted() {
+            events.add("completed");
+        }
+    }
+
     /** A storage node. */
     private static final class Node extends TikvGrpc.TikvImplBase {
         private final BlockingQueue<DelegateRequest> asked = new LinkedBlockingQueue<>();
@@ -364,7 +417,8 @@ final class GrpcWorkerTest {
         public void delegateCoprocessor(DelegateRequest request, StreamObserver<DelegateResponse> out) {
             CompletableFuture<Void> held = toHold.poll();
             asked.add(request);
-            (held == null ? CompletableFuture.completedFuture(null) : held).thenRun(() -> {
+            CompletableFuture<Void> due = held == null ? CompletableFuture.completedFuture(null) : held;
+            var _ = due.thenRun(() -> {
                 out.onNext(answer);
                 out.onCompleted();
             });

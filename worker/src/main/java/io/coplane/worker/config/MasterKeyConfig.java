@@ -32,6 +32,15 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
                 table.text("endpoint", ""));
     }
 
+    /** @throws CoplaneException BAD_CONFIG for a vendor that is not built */
+    public void requireBuilt() {
+        if (vendor.equalsIgnoreCase(ALIYUN_VENDOR)) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG,
+                    "security.master-key.vendor \"aliyun\", the key service of Alibaba Cloud, is not built: \"aws\" is");
+        }
+    }
+
     /**
      * The 32 bytes of the key. Asks the key service for it, and blocks for up to a minute, where the vendor has one.
      *
@@ -39,6 +48,7 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
      *     key has another length, STORE_UNAVAILABLE if the service can't be had
      */
     public byte[] resolve() {
+        requireBuilt();
         byte[] key = new byte[KEY_BYTES];
         switch (vendor.toLowerCase(Locale.ROOT)) {
             case AWS_VENDOR -> {
@@ -51,10 +61,6 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
                 }
                 return plain;
             }
-            case ALIYUN_VENDOR ->
-                throw new CoplaneException(
-                        ErrorCode.BAD_CONFIG,
-                        "security.master-key.vendor \"aliyun\", the key service of Alibaba Cloud, is not built: \"aws\" is");
             case TEST_VENDOR -> {
                 Arrays.fill(key, TEST_FILLER);
                 byte[] id = keyId.getBytes(StandardCharsets.UTF_8);

@@ -9,6 +9,8 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.sst.ChecksumType;
 import io.coplane.sst.TxnChunkBuilder;
 import java.net.InetSocketAddress;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
@@ -20,10 +22,10 @@ import java.util.Optional;
  * @param addrText the same as it is written, which is what stores are told
  * @param copAddr gRPC listen address; empty = no gRPC
  * @param isRegistered this worker registers itself as a compactor at all stores
- * @param updateInterval period of that registration
+ * @param updateInterval period of that registration; at least 100 ms
  * @param logFile log file; empty = standard output
  * @param logLevel level's name; empty = info
- * @param dataDir root of local state; empty = none
+ * @param dataDir root of local state, absolute; empty = none
  * @param copBlockCacheBytes block cache, -1 = 20 % of the memory limit, 0 = none
  * @param copMaxRespBytes size at which a response is closed early; at least 1
  * @param copRemoteDfsCacheTtl files older than this are not read at the request's sender (ia.md 19)
@@ -65,6 +67,7 @@ public record WorkerConfig(
     private static final double MOST_THREADS_PER_CORE = 8;
     private static final double DEFAULT_MEMORY_PERCENT = 80;
     private static final long DEFAULT_CACHE = -1;
+    private static final Duration LEAST_UPDATE_INTERVAL = Duration.ofMillis(100);
     private static final int MOST_ZSTD_LEVEL = 22;
     private static final long MOST_BLOCK_BYTES = 1L << 30;
 
@@ -74,10 +77,10 @@ public record WorkerConfig(
                 root.text("addr", DEFAULT_ADDR),
                 copAddr(root.text("cop-addr", "0.0.0.0:9500")),
                 root.flag("register", false),
-                root.duration("update-interval", Duration.ofMinutes(10)),
+                updateInterval(root.duration("update-interval", Duration.ofMinutes(10))),
                 root.text("log-file", ""),
                 root.text("log-level", ""),
-                root.text("data-dir", ""),
+                absolute("data-dir", root.text("data-dir", "")),
                 root.bytes("cop-block-cache-size", DEFAULT_CACHE, 0, Long.MAX_VALUE / 4),
                 root.bytes("cop-max-resp-size", DataPlaneConfig.DEFAULT_MAX_RESPONSE_BYTES, 1, Integer.MAX_VALUE),
                 root.duration("cop-remote-dfs-cache-ttl", Duration.ofMinutes(10)),
@@ -95,7 +98,7 @@ public record WorkerConfig(
                 LimiterConfig.from(root.table("worker-limiter")),
                 TxnChunkConfig.from(root.table("txn-chunk-manager")),
                 blackList(root.table("black-list")),
-                OwnConfig.from(root.table("coplane"), root.text("data-dir", "")));
+                OwnConfig.from(root.table("coplane"), absolute("data-dir", root.text("data-dir", ""))));
     }
 
     /** What the data plane is built from on {@code machine}. */
@@ -129,6 +132,26 @@ public record WorkerConfig(
                 defaults.ids(),
                 DataPlaneConfig.permits(machine.cpuQuota(), own.vectorIndexFactor()),
                 defaults.journals());
+    }
+
+    private static Duration updateInterval(Duration value) {
+        if (value.compareTo(LEAST_UPDATE_INTERVAL) < 0) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_CONFIG,
+                    "update-interval is too short: value=" + value + " least=" + LEAST_UPDATE_INTERVAL);
+        }
+        return value;
+    }
+
+    /** A path that means the same wherever it is used. */
+    private static String absolute(String key, String path) {
+        try {
+            return path.isEmpty()
+                    ? ""
+                    : Path.of(path).toAbsolutePath().normalize().toString();
+        } catch (InvalidPathException e) {
+            throw new CoplaneException(ErrorCode.BAD_CONFIG, key + " is no path: value=" + path, e);
+        }
     }
 
     private static ChecksumType checksumType(String name) {

@@ -5,6 +5,7 @@ import io.coplane.engine.DelegatedRequest;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.grpc.Server;
+import io.grpc.ServerInterceptors;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
@@ -30,11 +31,13 @@ public final class GrpcServer implements AutoCloseable {
 
     private final Server server;
     private final HealthStatusManager health;
+    private final EndlessCalls endless;
     private final Duration shutdownTimeout;
 
-    private GrpcServer(Server server, HealthStatusManager health, Duration shutdownTimeout) {
+    private GrpcServer(Server server, HealthStatusManager health, EndlessCalls endless, Duration shutdownTimeout) {
         this.server = server;
         this.health = health;
+        this.endless = endless;
         this.shutdownTimeout = shutdownTimeout;
     }
 
@@ -73,6 +76,7 @@ public final class GrpcServer implements AutoCloseable {
             Optional<DataPlaneService> own,
             Options options) {
         HealthStatusManager health = new HealthStatusManager();
+        EndlessCalls endless = new EndlessCalls();
         NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
                 .directExecutor()
                 .flowControlWindow(WINDOW_BYTES)
@@ -83,8 +87,8 @@ public final class GrpcServer implements AutoCloseable {
                 .permitKeepAliveTime(1, TimeUnit.MILLISECONDS)
                 .permitKeepAliveWithoutCalls(true)
                 .addService(CopServices.tikv(answer, store, options.takesPermits()))
-                .addService(health.getHealthService())
-                .addService(ProtoReflectionServiceV1.newInstance());
+                .addService(ServerInterceptors.intercept(health.getHealthService(), endless))
+                .addService(ServerInterceptors.intercept(ProtoReflectionServiceV1.newInstance(), endless));
         own.ifPresent(service -> builder.addService(service.definition()));
         options.tls().ifPresent(builder::sslContext);
         if (!options.allowedNames().isEmpty()) {
@@ -97,7 +101,7 @@ public final class GrpcServer implements AutoCloseable {
             throw new CoplaneException(
                     ErrorCode.BAD_CONFIG, "can't listen: cop-addr=" + address + " cause=" + e.getMessage(), e);
         }
-        return new GrpcServer(server, health, options.shutdownTimeout());
+        return new GrpcServer(server, health, endless, options.shutdownTimeout());
     }
 
     /** Where it listens. */
@@ -105,18 +109,24 @@ public final class GrpcServer implements AutoCloseable {
         return (InetSocketAddress) server.getListenSockets().getFirst();
     }
 
-    /** Tells health watchers and takes no more calls; those in work go on. Idempotent. */
+    /** Tells health watchers, whose calls end, and takes no more calls; those in work go on. Idempotent. */
     public void stopAccepting() {
         health.enterTerminalState();
         server.shutdown();
+        endless.end();
     }
 
     /** Takes no more calls and waits for those in work. Idempotent. */
     @Override
     public void close() {
+        close(shutdownTimeout);
+    }
+
+    /** As the other one, with what is left of a timeout that others share. */
+    public void close(Duration within) {
         stopAccepting();
         try {
-            if (!server.awaitTermination(shutdownTimeout.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (!server.awaitTermination(within.toMillis(), TimeUnit.MILLISECONDS)) {
                 server.shutdownNow();
             }
         } catch (InterruptedException e) {

@@ -70,6 +70,11 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private static final long MOST_TXN_CHUNK_BYTES =
             Math.max(1 << 20, Runtime.getRuntime().maxMemory() / 16);
 
+    /** A body that takes longer than this many idle timeouts, and comes slower than {@link #LEAST_BYTES_A_SECOND} then, is given up. */
+    private static final int MOST_IDLE_TIMEOUTS = 10;
+
+    private static final long LEAST_BYTES_A_SECOND = 64 << 10;
+
     private static final Duration LINGER = Duration.ofSeconds(5);
 
     /** A longer answer is written piece by piece, each copied to the socket's buffer only when its turn comes. */
@@ -117,6 +122,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     private boolean requestComplete = true;
     private RequestBody body;
     private long skippedBytes;
+    private long arrivedBytes; // of the body
     private long answerBytes;
     private long startNanos;
     private long bodyNanos;
@@ -269,6 +275,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         requestComplete = false;
         path = path(head.uri());
         startNanos = server.clock().nanoTime();
+        arrivedBytes = 0;
         within(server.limits().bodyIdleTimeout());
         if (head.protocolVersion().majorVersion() != HttpVersion.HTTP_1_1.majorVersion()) {
             end(Answer.text(HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, ""));
@@ -292,7 +299,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
     }
 
     private void takePiece(HttpContent piece) {
-        within(server.limits().bodyIdleTimeout());
+        withinBody(piece.content().readableBytes());
         requestComplete = piece instanceof LastHttpContent;
         if (state == State.SKIP) {
             skippedBytes += piece.content().readableBytes();
@@ -616,6 +623,18 @@ final class Connection extends ChannelInboundHandlerAdapter {
         deadlineNanos = server.clock().nanoTime() + timeout.toNanos();
     }
 
+    /** Until the next piece of a body; not for ever, however small the pieces are. */
+    private void withinBody(int pieceBytes) {
+        within(server.limits().bodyIdleTimeout());
+        arrivedBytes += pieceBytes;
+        long idleNanos = Math.min(server.limits().bodyIdleTimeout().toNanos(), TimeUnit.DAYS.toNanos(1));
+        long wholeNanos =
+                MOST_IDLE_TIMEOUTS * idleNanos + TimeUnit.SECONDS.toNanos(arrivedBytes / LEAST_BYTES_A_SECOND);
+        if (deadlineNanos - (startNanos + wholeNanos) > 0) {
+            deadlineNanos = startNanos + wholeNanos;
+        }
+    }
+
     /** One timer a connection, set anew only where it would ring too late. */
     private void setTimer() {
         if (deadlineNanos == NEVER || timer != null && timerNanos - deadlineNanos <= 0) {
@@ -638,7 +657,7 @@ final class Connection extends ChannelInboundHandlerAdapter {
         deadlineNanos = NEVER;
         LOG.debug("connection timed out: peer={} state={}", channel.remoteAddress(), state);
         if (state == State.BODY || state == State.SKIP) {
-            end(Answer.text(HttpResponseStatus.REQUEST_TIMEOUT, "body stands still"));
+            end(Answer.text(HttpResponseStatus.REQUEST_TIMEOUT, "body comes too slowly"));
             setTimer();
         } else {
             channel.close();

@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param maxBodyBytes 1 .. 2,147,479,552; more is refused with 413
  * @param maxHeaderBytes all header lines of one request; 256 .. 16 MiB; more is refused with 431
- * @param maxConnections at least 1; more are closed at once
+ * @param maxConnections at least 1; more are closed at once, and more streams of HTTP/2, of all connections, refused
  * @param headTimeout for a complete head, from the connection's opening or its last answer
  * @param bodyIdleTimeout between two pieces of a body
  * @param writeIdleTimeout between two pieces of a response that the client takes

@@ -198,7 +198,7 @@ public final class HttpServer implements AutoCloseable {
         return (InetSocketAddress) socket.localAddress();
     }
 
-    /** Open connections. */
+    /** Open connections, those in their handshake included; one of HTTP/2 counts once. */
     public int connectionCount() {
         return connectionCount.get();
     }
@@ -219,8 +219,13 @@ public final class HttpServer implements AutoCloseable {
     /** Stops accepting, lets requests in work finish within the shutdown timeout, then closes what is left. Idempotent. */
     @Override
     public void close() {
+        close(shutdownTimeout);
+    }
+
+    /** As the other one, with what is left of a timeout that others share. */
+    public void close(Duration within) {
         stopAccepting();
-        awaitNoConnections(shutdownTimeout);
+        awaitNoConnections(within);
         connections.forEach(Connection::closeNow);
         awaitNoConnections(GROUP_STOP);
         stopGroup();
@@ -279,7 +284,8 @@ public final class HttpServer implements AutoCloseable {
     }
 
     private void open(SocketChannel channel) {
-        if (closing || connectionCount.get() >= limits.maxConnections()) {
+        channel.closeFuture().addListener(end -> connectionCount.decrementAndGet());
+        if (connectionCount.incrementAndGet() > limits.maxConnections() || closing) {
             channel.close();
             return;
         }
@@ -305,6 +311,15 @@ public final class HttpServer implements AutoCloseable {
         if (closing) {
             multiplexed.close();
         }
+    }
+
+    /** True if there are as many requests, or connections without one, as there may be connections: streams of HTTP/2 are refused then. */
+    boolean isFull() {
+        return connections.size() >= limits.maxConnections();
+    }
+
+    Duration shutdownTimeout() {
+        return shutdownTimeout;
     }
 
     HttpLimits limits() {
@@ -355,7 +370,6 @@ public final class HttpServer implements AutoCloseable {
     }
 
     void opened(Connection connection) {
-        connectionCount.incrementAndGet();
         connections.add(connection);
         if (closing) { // close() may have looked before it was added
             connection.finishUp();
@@ -364,7 +378,6 @@ public final class HttpServer implements AutoCloseable {
 
     void closed(Connection connection) {
         if (connections.remove(connection)) {
-            connectionCount.decrementAndGet();
             synchronized (emptied) {
                 emptied.notifyAll();
             }

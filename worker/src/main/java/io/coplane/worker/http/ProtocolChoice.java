@@ -1,9 +1,13 @@
 package io.coplane.worker.http;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.handler.codec.http2.DefaultHttp2ResetFrame;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -11,6 +15,8 @@ import io.netty.handler.codec.http2.Http2StreamFrameToHttpObjectCodec;
 import io.netty.handler.ssl.ApplicationProtocolNames;
 import io.netty.handler.ssl.ApplicationProtocolNegotiationHandler;
 import io.netty.handler.timeout.ReadTimeoutHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,16 +48,22 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
                 .maxConcurrentStreams(MOST_STREAMS)
                 .initialWindowSize(WINDOW_BYTES)
                 .maxHeaderListSize(server.limits().maxHeaderBytes());
+        Http2FrameCodec codec = Http2FrameCodecBuilder.forServer()
+                .initialSettings(settings)
+                .gracefulShutdownTimeoutMillis(server.shutdownTimeout().toMillis())
+                .build();
         channel.pipeline()
                 .addLast(
-                        new ReadTimeoutHandler(server.limits().headTimeout().toMillis(), TimeUnit.MILLISECONDS),
-                        Http2FrameCodecBuilder.forServer()
-                                .initialSettings(settings)
-                                .build(),
+                        new IdleConnection(codec, server.limits().headTimeout()),
+                        codec,
                         new Http2MultiplexHandler(new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.config().setAutoRead(false);
+                                if (server.isFull()) {
+                                    stream.pipeline().addLast(new Refusal());
+                                    return;
+                                }
                                 stream.pipeline()
                                         .addLast(
                                                 new Http2StreamFrameToHttpObjectCodec(true),
@@ -59,6 +71,40 @@ final class ProtocolChoice extends ApplicationProtocolNegotiationHandler {
                             }
                         }),
                         new Failures());
+    }
+
+    /** Closes a connection that had no stream, and brought nothing, for a whole timeout. One whose request is in work says nothing, perhaps for long. */
+    private static final class IdleConnection extends ReadTimeoutHandler {
+        private final Http2FrameCodec codec;
+        private boolean hadStreams;
+
+        private IdleConnection(Http2FrameCodec codec, Duration timeout) {
+            super(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            this.codec = codec;
+        }
+
+        @Override
+        protected void readTimedOut(ChannelHandlerContext ctx) throws Exception {
+            boolean hasStreams = codec.connection().numActiveStreams() > 0;
+            if (!hasStreams && !hadStreams) {
+                super.readTimedOut(ctx);
+            }
+            hadStreams = hasStreams;
+        }
+    }
+
+    /** A stream too many: the client may send its request again, since nobody looked at it. */
+    private static final class Refusal extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.REFUSED_STREAM))
+                    .addListener(ChannelFutureListener.CLOSE);
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ReferenceCountUtil.release(message);
+        }
     }
 
     /** The end of a connection's pipeline: what a client does wrong ends its connection and is no matter for the log. */

@@ -112,7 +112,7 @@ final class ConfigLoaderTest {
         assertThat(config.addr()).isEqualTo(new InetSocketAddress("::1", 8));
         assertThat(config.logFile()).isEqualTo("w.log");
         assertThat(config.logLevel()).isEqualTo("debug");
-        assertThat(config.dataDir()).isEqualTo("d");
+        assertThat(config.dataDir()).isEqualTo(Path.of("d").toAbsolutePath().toString());
         assertThat(config.dfs()).isEqualTo(new DfsConfig("Local", "p", "files", -3, true, NO_BUCKET));
         config.dfs().requireBuilt();
         assertThat(config.own())
@@ -129,7 +129,7 @@ final class ConfigLoaderTest {
                         5,
                         0,
                         false,
-                        "d/compact-journal",
+                        Path.of("d").toAbsolutePath() + "/compact-journal",
                         true,
                         1 << 20,
                         Duration.ofSeconds(5),

@@ -172,7 +172,7 @@ final class DelegateClientTest {
         @Override
         public void delegateCoprocessor(DelegateRequest request, StreamObserver<DelegateResponse> out) {
             asked.add(request);
-            held.thenRun(() -> {
+            var _ = held.thenRun(() -> {
                 out.onNext(DelegateResponse.newBuilder()
                         .setOtherError("no such region")
                         .build());

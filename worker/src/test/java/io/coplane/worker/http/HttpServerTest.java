@@ -26,6 +26,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
@@ -391,6 +393,30 @@ final class HttpServerTest {
 
             assertThat(client.read().status()).isEqualTo(408);
             assertThat(client.ends()).isTrue();
+        }
+        assertThat(memory.usedBytes()).isZero();
+    }
+
+    @Test
+    void aBodyThatDripsIsGivenUp() throws Exception {
+        limits = new HttpLimits(MIB, 4096, 100, LONG, Duration.ofMillis(100), LONG);
+        try (RawClient client = start()) {
+            client.send("POST /coprocessor HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
+            AtomicBoolean answered = new AtomicBoolean();
+            Thread drip = Thread.ofVirtual().start(() -> {
+                try {
+                    while (!answered.get()) {
+                        client.send(new byte[1]);
+                        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+                    }
+                } catch (IOException e) {
+                    answered.set(true); // the connection is over
+                }
+            });
+
+            assertThat(client.read().status()).isEqualTo(408);
+            answered.set(true);
+            drip.join();
         }
         assertThat(memory.usedBytes()).isZero();
     }
