@@ -11,6 +11,7 @@ import io.coplane.compaction.JobJournal;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
@@ -43,8 +44,12 @@ final class Compactions {
     /** What parsing holds on the heap for each byte of a body, at most: a number of a list is a node. */
     private static final long PARSED_BYTES_A_BYTE = 24;
 
+    /** Bodies up to here are parsed whatever others hold, as few at a time as there are threads: a store must learn of a bad or too new request. */
+    private static final long FREE_BODY_BYTES = 64 << 10;
+
     private final CompactionSettings settings;
     private final MemoryLimiter memory;
+    private final MemoryLimiter parsed;
     private final Clock clock;
     private final Compactor compactor;
     private final CompactionMetrics metrics;
@@ -56,16 +61,22 @@ final class Compactions {
 
     private volatile boolean stopping;
 
+    /**
+     * @param memory charged for what compactions hold
+     * @param parsed charged for large requests while they are parsed, on the heap
+     */
     Compactions(
             CompactionSettings settings,
             byte[] masterKey,
             ObjectStore store,
             MemoryLimiter memory,
+            MemoryLimiter parsed,
             Clock clock,
             PrometheusRegistry registry,
             ThreadFactory factory) {
         this.settings = settings;
         this.memory = memory;
+        this.parsed = parsed;
         this.clock = clock;
         compactor = new Compactor(settings.config(), store, masterKey);
         vectorIndexes = new AsyncSemaphore(settings.vectorIndexPermits());
@@ -113,6 +124,9 @@ final class Compactions {
                     metrics.failed(done.httpStatus());
                 }
                 return done;
+            }
+            if (Failures.unwrap(failure) instanceof MemoryLimitException) {
+                metrics.exceeded();
             }
             if (ErrorTable.isBug(failure)) {
                 LOG.error("compaction failed by a bug", failure);
@@ -225,11 +239,12 @@ final class Compactions {
                     shard(request),
                     request.type().variant());
         }
-        long bytes = Admission.admissionBytes(request.inputBytes(), settings.windowBytes(), memory.capBytes());
+        long bytes = Compactor.writesFiles(request.type())
+                ? Admission.admissionBytes(request.inputBytes(), settings.windowBytes(), memory.capBytes())
+                : Admission.admissionBytes(request.inputBytes(), settings.windowBytes());
         try {
             return memory.acquire(bytes < 0 ? Long.MAX_VALUE : bytes);
         } catch (MemoryLimitException e) {
-            metrics.exceeded();
             releasePermit(request);
             throw e;
         }
@@ -250,7 +265,8 @@ final class Compactions {
     }
 
     private CompactionRequest parse(MemorySegment body) {
-        try (MemoryGuard _ = memory.acquire(PARSED_BYTES_A_BYTE * body.byteSize())) {
+        long bytes = body.byteSize() <= FREE_BODY_BYTES ? 0 : PARSED_BYTES_A_BYTE * body.byteSize();
+        try (MemoryGuard _ = parsed.acquire(bytes)) {
             return CompactionRequest.parse(body.toArray(ValueLayout.JAVA_BYTE));
         }
     }

@@ -141,7 +141,7 @@ public final class DataPlane implements AutoCloseable {
                         this::dropIdle, CACHE_SWEEP_SECONDS, CACHE_SWEEP_SECONDS, TimeUnit.SECONDS);
         metrics = new DataPlaneMetrics(registry, memory, parsed, limiter, cache);
         compactions = new Compactions(
-                compaction, config.masterKey(), store, memory, clock, registry, named("coplane-compact"));
+                compaction, config.masterKey(), store, memory, parsed, clock, registry, named("coplane-compact"));
         txnChunks = new TxnChunks(chunkSettings, limiter, memory, store, pool, clock, registry);
     }
 

@@ -9,6 +9,7 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
+import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.ChangeSet;
@@ -137,6 +138,23 @@ final class CompactionsTest {
         assertThat(answer.httpStatus()).isEqualTo(200);
         assertThat(ChangeSet.parseFrom(answer.body()).getFtsUpdate().getL1RemoveFilesList())
                 .containsExactly(31L);
+    }
+
+    @Test
+    void judgesRequestsAndAnswersWithoutContentThoughMemoryIsUsedUp() {
+        plane(1 << 20, 0);
+
+        try (MemoryGuard _ = plane.memory().acquire(1 << 20)) {
+            assertThat(ask("nonsense").httpStatus()).isEqualTo(400);
+            assertThat(ask("{\"compactor-version\":4}").httpStatus()).isEqualTo(501);
+            assertThat(ask(request(CLEANUP, ",\"compactor-version\":3")).httpStatus())
+                    .isEqualTo(200);
+            assertThat(ask("{\"compactor-version\":3,\"input-size\":1}").httpStatus())
+                    .isEqualTo(503);
+        }
+
+        assertThat(counter("kv_engine_remote_compact_exceed_memory_limit_counter"))
+                .isEqualTo(1);
     }
 
     @ParameterizedTest

@@ -9,11 +9,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Every decoder on its seeds and on mutations of them: about 50 s for all, or {@code -Dcoplane.fuzz.seconds} for each. Guided by coverage, and for
+ * Every decoder on its seeds and on mutations of them: about 25 s for all, or {@code -Dcoplane.fuzz.seconds} for each. Guided by coverage, and for
  * hours: {@code bin/fuzz}.
  */
 class DecoderFuzzTest {
-    private static final long SECONDS = Long.getLong("coplane.fuzz.seconds", 2);
+    private static final long SECONDS = Long.getLong("coplane.fuzz.seconds", 1);
 
     @ParameterizedTest
     @EnumSource
