@@ -1,19 +1,5 @@
 package io.coplane.compaction;
 
-import io.coplane.compaction.CompactionType.Columnar;
-import io.coplane.compaction.CompactionType.ColumnarMajor;
-import io.coplane.compaction.CompactionType.FtsAddIndex;
-import io.coplane.compaction.CompactionType.FtsCleanup;
-import io.coplane.compaction.CompactionType.FtsCompactL0;
-import io.coplane.compaction.CompactionType.FtsCompactL2;
-import io.coplane.compaction.CompactionType.FtsCreateL0;
-import io.coplane.compaction.CompactionType.InPlaceWithColumnar;
-import io.coplane.compaction.CompactionType.L0;
-import io.coplane.compaction.CompactionType.L1Plus;
-import io.coplane.compaction.CompactionType.Major;
-import io.coplane.compaction.CompactionType.Unknown;
-import io.coplane.compaction.CompactionType.VectorIndex;
-
 /**
  * What is decided about a parsed request before any permit, memory or work (compaction.md 1.2). Pure.
  *
@@ -40,41 +26,10 @@ public enum Admission {
             return NEWER_VERSION;
         }
         // an older version fails as such, whatever it asks for
-        return request.compactorVersion() == COMPACTOR_VERSION && !isBuilt(request.type()) ? NOT_BUILT : EXECUTE;
-    }
-
-    /** Whether a request can be executed: row work, and what touches no columnar, vector or full text content. */
-    static boolean isBuilt(CompactionType type) {
-        return switch (type) {
-            case Unknown unknown -> true;
-            case Major major -> true;
-            case L0 l0 -> true;
-            case L1Plus l1Plus -> true;
-            case InPlaceWithColumnar t ->
-                t.ftsTasks().isEmpty()
-                        && (t.colFileIds().isEmpty() || t.schemaFileId() == 0 || t.columnarTableIds().length == 0);
-            case Columnar t -> isBuilt(t);
-            case ColumnarMajor t ->
-                t.snapVersion() == 0
-                        || t.tableIdsToAdd().length == 0
-                                && (t.tableIdsToClear().length == 0
-                                        || t.oldColumnarTables().isEmpty());
-            case VectorIndex t -> t.colFileIds().isEmpty();
-            case FtsCreateL0 t -> t.ftsIndexes().isEmpty() || t.colL0FileIds().length == 0;
-            case FtsAddIndex t ->
-                t.ftsIndexesToAdd().isEmpty() || t.colFileIds().isEmpty();
-            case FtsCompactL0 t -> t.l0FileIds().length == 0 && t.l1FileIds().length == 0;
-            case FtsCompactL2 t -> t.l2FileIds().length < 2;
-            case FtsCleanup cleanup -> true;
-        };
-    }
-
-    private static boolean isBuilt(Columnar t) {
-        if (!t.sourceRowFiles().isEmpty() || t.level() == 0 || t.level() == 2) {
-            return t.columnarTableIds().length == 0;
-        }
-        // level 1: without an L1 file nothing changes; an empty list of tables means those of the schema
-        return t.level() != 1 || t.sourceColumnarFiles().stream().noneMatch(file -> file.level() == 1);
+        return request.compactorVersion() == COMPACTOR_VERSION
+                        && !JobShape.of(request.type()).isBuilt()
+                ? NOT_BUILT
+                : EXECUTE;
     }
 
     /** A job holds this much whatever its input: pieces of each input, blocks in work, an output of some size. */

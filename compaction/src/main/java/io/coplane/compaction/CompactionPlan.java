@@ -1,21 +1,6 @@
 package io.coplane.compaction;
 
-import io.coplane.compaction.CompactionType.Columnar;
-import io.coplane.compaction.CompactionType.ColumnarMajor;
-import io.coplane.compaction.CompactionType.FtsAddIndex;
-import io.coplane.compaction.CompactionType.FtsCleanup;
-import io.coplane.compaction.CompactionType.FtsCompactL0;
-import io.coplane.compaction.CompactionType.FtsCompactL2;
-import io.coplane.compaction.CompactionType.FtsCreateL0;
 import io.coplane.compaction.CompactionType.InPlaceWithColumnar;
-import io.coplane.compaction.CompactionType.L0;
-import io.coplane.compaction.CompactionType.L1Plus;
-import io.coplane.compaction.CompactionType.LevelFiles;
-import io.coplane.compaction.CompactionType.Major;
-import io.coplane.compaction.CompactionType.RowFile;
-import io.coplane.compaction.CompactionType.TableOptions;
-import io.coplane.compaction.CompactionType.Unknown;
-import io.coplane.compaction.CompactionType.VectorIndex;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
@@ -90,6 +75,13 @@ public record CompactionPlan(
      * @throws CoplaneException as {@link Compactor#compact} for inputs that are missing or broken; UNSUPPORTED for work that isn't on row files
      */
     public static CompactionPlan of(CompactionRequest request, ObjectStore store, byte[] masterKey, MemoryGuard guard) {
+        JobShape shape = JobShape.of(request.type());
+        if (!shape.isOfRows()) {
+            throw new CoplaneException(
+                    ErrorCode.UNSUPPORTED,
+                    "only compactions of row files are planned: variant="
+                            + request.type().variant());
+        }
         ShardKey key = request.exportedKey().length == 0 ? null : ShardKey.unwrap(masterKey, request.exportedKey());
         var ids = new OutputIds(
                 new long[0],
@@ -104,59 +96,23 @@ public record CompactionPlan(
                 key,
                 ShardBounds.of(request),
                 ids,
-                Compactor.sources(request.type()),
+                shape.sources(),
                 () -> false,
                 new CompactionProgress(),
                 JobJournal.off(),
                 null)) {
             List<Placed> tables = new ArrayList<>();
-            long blobBytes = 0;
-            switch (request.type()) {
-                case L0 t -> {
-                    placeL0s(job, t.l0Tables(), tables);
-                    for (ColumnFamily family : ColumnFamily.values()) {
-                        placeLevel(job, t.l1Tables().get(family.number()), 1, family.number(), tables);
-                    }
+            for (JobShape.Files files : shape.inputs()) {
+                if (files.level() == 0) {
+                    placeL0s(job, files.ids(), tables);
+                } else {
+                    placeLevel(job, files.ids(), (int) files.level(), files.cf(), tables);
                 }
-                case L1Plus t -> {
-                    placeLevel(job, t.upperLevel(), (int) t.level(), t.cf(), tables);
-                    placeLevel(job, t.lowerLevel(), (int) t.level() + 1, t.cf(), tables);
-                }
-                case Major t -> {
-                    placeL0s(job, t.l0Tables(), tables);
-                    t.lnTables().forEach((cf, levels) -> {
-                        for (LevelFiles level : levels) {
-                            placeLevel(job, level.fileIds(), (int) level.level(), cf, tables);
-                        }
-                    });
-                    blobBytes = Job.await(t.blobTables(), id -> OldBlobs.find(job, id)).stream()
-                            .mapToLong(StoreFile::byteSize)
-                            .sum();
-                }
-                case InPlaceWithColumnar t -> {
-                    for (RowFile file : t.fileIds()) {
-                        if (file.level() == 0) {
-                            placeL0s(job, new long[] {file.fileId()}, tables);
-                        } else {
-                            placeLevel(job, new long[] {file.fileId()}, (int) file.level(), file.cf(), tables);
-                        }
-                    }
-                }
-                case Columnar _,
-                        ColumnarMajor _,
-                        VectorIndex _,
-                        FtsCreateL0 _,
-                        FtsAddIndex _,
-                        FtsCompactL0 _,
-                        FtsCompactL2 _,
-                        FtsCleanup _,
-                        Unknown _ ->
-                    throw new CoplaneException(
-                            ErrorCode.UNSUPPORTED,
-                            "only compactions of row files are planned: variant="
-                                    + request.type().variant());
             }
-            return of(request, tables, blobBytes);
+            long blobBytes = Job.await(shape.blobTables(), id -> OldBlobs.find(job, id)).stream()
+                    .mapToLong(StoreFile::byteSize)
+                    .sum();
+            return of(request, shape, tables, blobBytes);
         }
     }
 
@@ -187,7 +143,7 @@ public record CompactionPlan(
         return placed.isEmpty() ? 0 : placed.getLast().source() + 1;
     }
 
-    private static CompactionPlan of(CompactionRequest request, List<Placed> tables, long blobBytes) {
+    private static CompactionPlan of(CompactionRequest request, JobShape shape, List<Placed> tables, long blobBytes) {
         var inputs = new ArrayList<Input>();
         var files = new HashSet<Long>();
         long fileBytes = blobBytes;
@@ -227,9 +183,9 @@ public record CompactionPlan(
                 blobBytes,
                 blockBytes,
                 loneBytes,
-                Compactor.sources(request.type()),
+                shape.sources(),
                 request.fileIds().length,
-                idsNeeded(request, fileBytes));
+                idsNeeded(shape, fileBytes));
     }
 
     /** Whether no block of the others can have a key of this one: of a block the index knows its first key and that of the next. */
@@ -261,32 +217,21 @@ public record CompactionPlan(
                 : Arrays.compareUnsigned(table.biggest(), key) < 0;
     }
 
-    private static long idsNeeded(CompactionRequest request, long bytes) {
-        return switch (request.type()) {
-            case L0 t -> idsNeeded(t.tableOptions(), t.blobOptions(), bytes, ColumnFamily.values().length);
-            case L1Plus t -> idsNeeded(t.tableOptions(), null, bytes, 1);
-            case Major t -> idsNeeded(t.tableOptions(), t.blobOptions(), bytes, ColumnFamily.values().length);
-            case InPlaceWithColumnar t -> t.fileIds().size();
-            case Columnar _,
-                    ColumnarMajor _,
-                    VectorIndex _,
-                    FtsCreateL0 _,
-                    FtsAddIndex _,
-                    FtsCompactL0 _,
-                    FtsCompactL2 _,
-                    FtsCleanup _,
-                    Unknown _ -> 0;
-        };
+    /** One for each family at its beginning, one for each cut; or one for each input. */
+    private static long idsNeeded(JobShape shape, long bytes) {
+        JobShape.Outputs outputs = shape.outputs();
+        if (outputs == null) {
+            return shape.inputs().size();
+        }
+        long cuts = bytes / Math.max(1, unsigned(outputs.tables().maxTableSize()));
+        if (outputs.blobs() == null) {
+            return outputs.families() + cuts;
+        }
+        long blobCuts = bytes / Math.max(1, unsigned(outputs.blobs().maxBlobTableSize()));
+        return 2L * outputs.families() + cuts + blobCuts;
     }
 
-    /** One for each family at its beginning, one for each cut. */
-    private static long idsNeeded(
-            TableOptions tables, CompactionType.BlobTableOptions blobs, long bytes, int families) {
-        long cuts = bytes / Math.max(1, tables.maxTableSize() < 0 ? Long.MAX_VALUE : tables.maxTableSize());
-        if (blobs == null) {
-            return families + cuts;
-        }
-        long blobCuts = bytes / Math.max(1, blobs.maxBlobTableSize() < 0 ? Long.MAX_VALUE : blobs.maxBlobTableSize());
-        return 2L * families + cuts + blobCuts;
+    private static long unsigned(long bytes) {
+        return bytes < 0 ? Long.MAX_VALUE : bytes;
     }
 }

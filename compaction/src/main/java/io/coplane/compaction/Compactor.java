@@ -1,28 +1,12 @@
 package io.coplane.compaction;
 
-import io.coplane.compaction.CompactionType.Columnar;
-import io.coplane.compaction.CompactionType.ColumnarMajor;
-import io.coplane.compaction.CompactionType.FtsAddIndex;
-import io.coplane.compaction.CompactionType.FtsCleanup;
-import io.coplane.compaction.CompactionType.FtsCompactL0;
-import io.coplane.compaction.CompactionType.FtsCompactL2;
-import io.coplane.compaction.CompactionType.FtsCreateL0;
-import io.coplane.compaction.CompactionType.InPlaceWithColumnar;
-import io.coplane.compaction.CompactionType.L0;
-import io.coplane.compaction.CompactionType.L1Plus;
-import io.coplane.compaction.CompactionType.LevelFiles;
-import io.coplane.compaction.CompactionType.Major;
-import io.coplane.compaction.CompactionType.Unknown;
-import io.coplane.compaction.CompactionType.VectorIndex;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.sst.ShardKey;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
@@ -34,8 +18,6 @@ import java.util.function.BooleanSupplier;
  * <p>Borrows the store. Thread-safe.
  */
 public final class Compactor {
-    private static final int EXPORTED_PREFIX_BYTES = 4;
-
     private final CompactionConfig config;
     private final ObjectStore store;
     private final byte[] masterKey;
@@ -78,11 +60,11 @@ public final class Compactor {
             throw new CoplaneException(
                     ErrorCode.BAD_ARGUMENT, "invalid compactor_version " + request.compactorVersion());
         }
-        if (!Admission.isBuilt(request.type())) {
+        JobShape shape = JobShape.of(request.type());
+        if (!shape.isBuilt()) {
             throw new CoplaneException(ErrorCode.UNSUPPORTED, Admission.INCOMPATIBLE);
         }
         ShardKey key = request.exportedKey().length == 0 ? null : ShardKey.unwrap(masterKey, request.exportedKey());
-        Set<Long> inputs = inputs(request.type());
         CompactionResult finished = journal.finished();
         ResumePoint resume = journal.lastPoint();
         boolean holdsAll = (finished != null || resume != null) && holds(store, journal.keptOutputs(finished != null));
@@ -90,7 +72,7 @@ public final class Compactor {
             return finished;
         }
         journal.begin(!holdsAll);
-        var outputIds = new OutputIds(request.fileIds(), journal.replaying(ids), inputs);
+        var outputIds = new OutputIds(request.fileIds(), journal.replaying(ids), shape.inputIds());
         ChangeSet.Builder change =
                 ChangeSet.newBuilder().setShardID(request.shardId()).setShardVer(request.shardVersion());
         try (var job = new Job(
@@ -100,12 +82,12 @@ public final class Compactor {
                 key,
                 ShardBounds.of(request),
                 outputIds,
-                sources(request.type()),
+                shape.sources(),
                 isStopping,
                 progress,
                 journal,
                 holdsAll ? resume : null)) {
-            run(request, job, change);
+            shape.work().run(job, request.innerKeyOffset(), change);
             job.uploads.awaitAll();
             CompactionResult result = job.result(change.build());
             journal.done(result);
@@ -115,19 +97,7 @@ public final class Compactor {
 
     /** Whether compactions of this kind may write files: others have nothing to resume. */
     public static boolean writesFiles(CompactionType type) {
-        return switch (type) {
-            case L0 _, L1Plus _, Major _ -> true;
-            case InPlaceWithColumnar t -> !t.fileIds().isEmpty();
-            case Columnar _,
-                    ColumnarMajor _,
-                    VectorIndex _,
-                    FtsCreateL0 _,
-                    FtsAddIndex _,
-                    FtsCompactL0 _,
-                    FtsCompactL2 _,
-                    FtsCleanup _,
-                    Unknown _ -> false;
-        };
+        return JobShape.of(type).writesFiles();
     }
 
     /** Whether the store holds these files in their full length: others may have removed them since. */
@@ -152,89 +122,5 @@ public final class Compactor {
             throw Uploads.failure(failure);
         }
         return all;
-    }
-
-    private static void run(CompactionRequest request, Job job, ChangeSet.Builder to) {
-        switch (request.type()) {
-            case L0 t -> new RowCompaction(job).l0(t, to);
-            case L1Plus t -> new RowCompaction(job).l1Plus(t, to);
-            case Major t -> new RowCompaction(job).major(t, to);
-            case InPlaceWithColumnar t ->
-                new InPlaceJob(job, t, request.innerKeyOffset() > 0 ? EXPORTED_PREFIX_BYTES : 0).run(to);
-            case Columnar t -> ContentFreeResults.columnar(t, to);
-            case ColumnarMajor t -> ContentFreeResults.columnarMajor(t, to);
-            case VectorIndex t -> ContentFreeResults.vectorIndex(t, to);
-            case FtsCreateL0 t -> ContentFreeResults.ftsCreateL0(t, to);
-            case FtsAddIndex t -> ContentFreeResults.ftsAddIndex(t, to);
-            case FtsCompactL0 t -> ContentFreeResults.ftsCompactL0(t, to);
-            case FtsCompactL2 t -> ContentFreeResults.ftsCompactL2(t, to);
-            case FtsCleanup t -> ContentFreeResults.ftsCleanup(t, to);
-            case Unknown t -> throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "unknown compaction");
-        }
-    }
-
-    /** How many row files are read at the same time, at most. */
-    static int sources(CompactionType type) {
-        return switch (type) {
-            case L0 t -> t.l0Tables().length + 1;
-            case L1Plus t -> 2;
-            case Major t ->
-                t.l0Tables().length
-                        + t.lnTables().values().stream()
-                                .mapToInt(List::size)
-                                .max()
-                                .orElse(0);
-            case InPlaceWithColumnar _,
-                    Columnar _,
-                    ColumnarMajor _,
-                    VectorIndex _,
-                    FtsCreateL0 _,
-                    FtsAddIndex _,
-                    FtsCompactL0 _,
-                    FtsCompactL2 _,
-                    FtsCleanup _,
-                    Unknown _ -> 1;
-        };
-    }
-
-    /** Ids of the row and blob files that a request reads. */
-    private static Set<Long> inputs(CompactionType type) {
-        var ids = new HashSet<Long>();
-        switch (type) {
-            case L0 t -> {
-                addAll(ids, t.l0Tables());
-                t.l1Tables().forEach(level -> addAll(ids, level));
-            }
-            case L1Plus t -> {
-                addAll(ids, t.upperLevel());
-                addAll(ids, t.lowerLevel());
-            }
-            case Major t -> {
-                addAll(ids, t.l0Tables());
-                addAll(ids, t.blobTables());
-                for (List<LevelFiles> levels : t.lnTables().values()) {
-                    levels.forEach(level -> addAll(ids, level.fileIds()));
-                }
-            }
-            case InPlaceWithColumnar t -> ids.addAll(InPlaceJob.inputs(t));
-            case Columnar _,
-                    ColumnarMajor _,
-                    VectorIndex _,
-                    FtsCreateL0 _,
-                    FtsAddIndex _,
-                    FtsCompactL0 _,
-                    FtsCompactL2 _,
-                    FtsCleanup _,
-                    Unknown _ -> {
-                // the others write nothing
-            }
-        }
-        return ids;
-    }
-
-    private static void addAll(Set<Long> to, long[] ids) {
-        for (long id : ids) {
-            to.add(id);
-        }
     }
 }

@@ -23,7 +23,7 @@ import java.util.List;
 
 /**
  * Results of columnar, vector index and full text requests that touch no file content (compaction.md 3.8 to 3.11): those that
- * {@link Admission#isBuilt} lets through.
+ * {@link JobShape#isBuilt} lets through.
  */
 final class ContentFreeResults {
     private ContentFreeResults() {}

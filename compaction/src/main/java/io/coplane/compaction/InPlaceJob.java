@@ -20,8 +20,6 @@ import io.coplane.sst.SstOptions;
 import io.coplane.sst.SstReader;
 import io.coplane.sst.TableCursor;
 import io.coplane.sst.ValueMeta;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Rewrites files one to one through a filter (compaction.md 3.7): all versions of what passes are copied unchanged, references to blobs as well.
@@ -33,14 +31,16 @@ final class InPlaceJob {
         boolean keeps(TableCursor entry, boolean isLock);
     }
 
+    private static final int KEYSPACE_BYTES = 4; // that outer keys begin with
+
     private final Job job;
     private final InPlaceWithColumnar request;
     private final int keyspaceBytes;
 
-    InPlaceJob(Job job, InPlaceWithColumnar request, int keyspaceBytes) {
+    InPlaceJob(Job job, InPlaceWithColumnar request, long innerKeyOffset) {
         this.job = job;
         this.request = request;
-        this.keyspaceBytes = keyspaceBytes;
+        this.keyspaceBytes = innerKeyOffset > 0 ? KEYSPACE_BYTES : 0;
     }
 
     void run(ChangeSet.Builder to) {
@@ -212,13 +212,5 @@ final class InPlaceJob {
     /** Of a lock in a blob table the newest ts must be noted, which needs a look at each. */
     private static boolean staysAsStored(TableCursor entry, Filter filter, boolean isLock) {
         return filter.keeps(entry, isLock) && !(isLock && (entry.meta() & ValueMeta.BLOB_REF) != 0);
-    }
-
-    /** Ids of all inputs. */
-    static List<Long> inputs(InPlaceWithColumnar request) {
-        var ids = new ArrayList<Long>();
-        request.fileIds().forEach(file -> ids.add(file.fileId()));
-        request.colFileIds().forEach(file -> ids.add(file.fileId()));
-        return ids;
     }
 }
