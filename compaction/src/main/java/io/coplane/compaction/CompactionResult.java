@@ -13,6 +13,7 @@ import io.coplane.proto.enginepb.ChangeSet;
  * @param copiedBytes    bytes of blocks among them that this attempt copied as they were stored
  * @param resumedEntries versions among those read that an earlier attempt had read
  * @param resumedFiles   files among those uploaded that an earlier attempt had uploaded
+ * @param resumedBytes   bytes of them
  */
 public record CompactionResult(
         ChangeSet changeSet,
@@ -22,7 +23,8 @@ public record CompactionResult(
         long outputBytes,
         long copiedBytes,
         long resumedEntries,
-        int resumedFiles) {
+        int resumedFiles,
+        long resumedBytes) {
     /** Part of the output that was copied; 0 .. 1. */
     public double copiedShare() {
         return outputBytes == 0 ? 0 : (double) copiedBytes / outputBytes;

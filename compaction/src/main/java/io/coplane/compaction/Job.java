@@ -178,7 +178,11 @@ final class Job implements AutoCloseable {
 
     /** Bytes of them. */
     long outputBytes() {
-        return restored.stream().mapToLong(JournalOutput::byteSize).sum() + uploads.bytes();
+        return restoredBytes() + uploads.bytes();
+    }
+
+    private long restoredBytes() {
+        return restored.stream().mapToLong(JournalOutput::byteSize).sum();
     }
 
     CompactionResult result(ChangeSet changeSet) {
@@ -190,7 +194,8 @@ final class Job implements AutoCloseable {
                 outputBytes(),
                 copiedBytes,
                 resume == null ? 0 : resume.inputEntries(),
-                restored.size());
+                restored.size(),
+                restoredBytes());
     }
 
     /** Makes room when the job's memory is used up: memory for the next file goes, then uploads are waited for. Not on the store's threads. */

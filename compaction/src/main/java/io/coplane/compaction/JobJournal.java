@@ -66,7 +66,8 @@ public final class JobJournal implements AutoCloseable {
                     bytes(state.outputs),
                     0,
                     state.done.inputEntries(),
-                    state.outputs.size());
+                    state.outputs.size(),
+                    bytes(state.outputs));
         } catch (InvalidProtocolBufferException e) {
             LOG.warn("journal holds no ChangeSet: identity={}", identity, e);
             return null;

@@ -1,5 +1,6 @@
 package io.coplane.engine;
 
+import io.coplane.compaction.CompactionResult;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
@@ -52,7 +53,8 @@ final class CompactionMetrics {
                 .register(registry);
         outputBytes = Counter.builder()
                 .name("coplane_compact_output_bytes_counter")
-                .help("Bytes of the files that compactions wrote: blocks copied as they were stored, and all else.")
+                .help(
+                        "Bytes of the files that compactions came to: of an earlier attempt, of blocks copied as they were stored, of all else.")
                 .labelNames("way")
                 .register(registry);
         continued = Counter.builder()
@@ -78,9 +80,10 @@ final class CompactionMetrics {
         seconds.observe(nanos / NANOS_PER_SECOND);
     }
 
-    void wrote(long bytes, long copiedBytes) {
-        outputBytes.labelValues("copied").inc(copiedBytes);
-        outputBytes.labelValues("encoded").inc(bytes - copiedBytes);
+    void succeeded(CompactionResult result) {
+        outputBytes.labelValues("resumed").inc(result.resumedBytes());
+        outputBytes.labelValues("copied").inc(result.copiedBytes());
+        outputBytes.labelValues("encoded").inc(result.outputBytes() - result.resumedBytes() - result.copiedBytes());
     }
 
     void failed(int status) {

@@ -299,7 +299,7 @@ final class Compactions {
             if (result.resumedFiles() > 0) {
                 metrics.continued(result.resumedFiles() == result.outputFiles() ? "answered" : "resumed");
             }
-            metrics.wrote(result.outputBytes(), result.copiedBytes());
+            metrics.succeeded(result);
             LOG.info(
                     "compaction shard={} variant={} inputBytes={} entries={} kept={} files={} outputBytes={} copiedBytes={} resumedFiles={} micros={}",
                     shard(request),
