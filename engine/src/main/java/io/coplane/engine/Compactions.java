@@ -93,7 +93,7 @@ final class Compactions {
      * @param parser      runs what comes before the work; never I/O threads
      * @param isCancelled asked at every key: once true, and so of all who joined it, the compaction ends with CANCELLED
      * @param running     told what the work is charged to
-     * @param progress    written to while it runs; not if the same request is in work already
+     * @param progress    tells of the work while it runs; of that of the request before, if the same one is in work already
      * @return the answer; never fails
      */
     @SuppressWarnings("FutureReturnValueIgnored") // the future in the future is unfolded at once
@@ -144,10 +144,12 @@ final class Compactions {
     private static final class Shared {
         private final CompletableFuture<CompactAnswer> answer = new CompletableFuture<>();
         private final List<BooleanSupplier> askers = new ArrayList<>();
+        private final CompactionProgress progress;
         private boolean abandoned;
 
-        private Shared(BooleanSupplier first) {
+        private Shared(BooleanSupplier first, CompactionProgress progress) {
             askers.add(first);
+            this.progress = progress;
         }
 
         private synchronized boolean tryJoin(BooleanSupplier asker) {
@@ -199,7 +201,7 @@ final class Compactions {
             BooleanSupplier isCancelled,
             Running.Entry running,
             CompactionProgress progress) {
-        var shared = new Shared(isCancelled);
+        var shared = new Shared(isCancelled, progress);
         CompletableFuture<CompactAnswer> answer = shared.answer;
         Shared other = inWork.putIfAbsent(identity, shared);
         if (other != null && !other.tryJoin(isCancelled)) { // it ends at its next key; its journal is free then
@@ -209,6 +211,7 @@ final class Compactions {
                             again -> joinOrRun(again, identity, aside, isCancelled, running, progress), aside);
         }
         if (other != null) {
+            progress.follow(other.progress);
             // a store that lost its connection asks again: one compaction answers both
             metrics.continued("joined");
             LOG.info("compaction is in work already: shard={} request={}", shard(request), identity);

@@ -257,7 +257,7 @@ public final class DataPlane implements AutoCloseable {
      * As the other ones, watched and stopped by whoever waits for it.
      *
      * @param isCancelled asked at every key: once true the compaction ends; its files stay, nobody refers to them
-     * @param progress    written to while it runs; may be read from any thread
+     * @param progress    tells of the work while it runs, also if the same request is in work already; may be read from any thread
      */
     public CompletableFuture<CompactAnswer> compact(
             MemorySegment body, long startNanos, BooleanSupplier isCancelled, CompactionProgress progress) {

@@ -10,6 +10,7 @@ import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.ObjectKeys;
 import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.proto.enginepb.ChangeSet;
@@ -209,11 +210,25 @@ final class CompactionsTest {
         directory = new DirectoryStore(root, "", 2);
         GoldenCase golden = golden();
         plane(new VanishingStore(directory, calls), 1 << 28, 0);
+        String job = new String(golden.bytes("request.json"), StandardCharsets.UTF_8);
 
-        CompactAnswer answer = ask(new String(golden.bytes("request.json"), StandardCharsets.UTF_8));
+        CompactAnswer answer = ask(job);
 
         assertThat(answer.httpStatus()).isEqualTo(500);
         assertThat(answer.text()).contains("STORE_UNAVAILABLE");
+        assertThat(plane.memory().usedBytes()).isZero();
+        // inputs are as they were, and what was written is whole or not there: nobody refers to it
+        try (var files = Files.walk(root)) {
+            assertThat(files.filter(Files::isRegularFile))
+                    .allSatisfy(file -> assertThat(file.toString()).doesNotEndWith(".tmp"));
+        }
+        for (String file : golden.files("")) {
+            if (file.startsWith("in/")) {
+                FileKind kind = file.endsWith(".sst") ? FileKind.SST : FileKind.BLOB;
+                Path stored = root.resolve(ObjectKeys.key("", kind, Long.parseUnsignedLong(file.substring(3, 19), 16)));
+                assertThat(stored).hasBinaryContent(golden.bytes(file));
+            }
+        }
     }
 
     /** The first compaction has found that nobody wants it, and has not ended yet, when the same request comes again. */
@@ -295,6 +310,36 @@ final class CompactionsTest {
         assertThat(gauge("coplane_vector_index_permits_free"))
                 .as("memory was refused")
                 .isEqualTo(2);
+    }
+
+    @Test
+    void whoJoinsARequestInWorkIsToldItsProgress() throws IOException {
+        directory = new DirectoryStore(root, "", 2);
+        byte[] job = golden().bytes("request.json");
+        StalledStore stalled = new StalledStore(directory);
+        plane(stalled, 1 << 28, 0);
+        var one = new CompactionProgress();
+        var other = new CompactionProgress();
+        CompletableFuture<CompactAnswer> first =
+                plane.compact(MemorySegment.ofArray(job), System.nanoTime(), () -> false, one);
+        stalled.awaitRead();
+        CompletableFuture<CompactAnswer> second =
+                plane.compact(MemorySegment.ofArray(job), System.nanoTime(), () -> false, other);
+        while (counter("coplane_compact_continued_counter") < 1) {
+            Thread.onSpinWait(); // it joins
+        }
+        assertThat(other.inputBytes()).isZero();
+
+        stalled.letGo();
+
+        assertThat(second.join().body()).isEqualTo(first.join().body());
+        ChangeSet set = ChangeSet.parseFrom(first.join().body());
+        assertThat(other.inputBytes()).isPositive().isEqualTo(one.inputBytes());
+        assertThat(other.inputBytesRead()).isPositive().isEqualTo(one.inputBytesRead());
+        assertThat(other.outputs())
+                .isEqualTo(set.getCompaction().getTableCreatesCount()
+                        + set.getCompaction().getBlobTablesCount());
+        assertThat(other.outputBytes()).isPositive().isEqualTo(one.outputBytes());
     }
 
     private CompletableFuture<CompactAnswer> start(String json) {
