@@ -124,6 +124,33 @@ final class BadCompactionTest {
         assertThat(refused(request, 500).text()).startsWith("FILE_NOT_FOUND");
     }
 
+    @Test
+    void aBlobTableThatIsMissing() throws IOException {
+        GoldenCase golden = TestData.cases("compaction")
+                .filter(c -> c.name().startsWith("major-")
+                        && !c.meta().containsKey("enc.master_key")
+                        && c.files(".blob").stream().anyMatch(f -> f.startsWith("in/")))
+                .findFirst()
+                .orElseThrow();
+        fill(golden);
+        String blob = golden.files(".blob").stream()
+                .filter(f -> f.startsWith("in/"))
+                .findFirst()
+                .orElseThrow();
+        Files.delete(
+                root.resolve(ObjectKeys.key("", FileKind.BLOB, Long.parseUnsignedLong(blob.substring(3, 19), 16))));
+
+        assertThat(refused(request, 500).text()).startsWith("FILE_NOT_FOUND");
+    }
+
+    @Test
+    void aFileThatIsMissingFromAJobInPlace() throws IOException {
+        fill(golden("destroy-"));
+        Files.delete(input);
+
+        assertThat(refused(request, 500).text()).startsWith("FILE_NOT_FOUND");
+    }
+
     @ParameterizedTest
     @CsvSource({"0", "1", "27", "100", "1000"})
     void anInputThatIsCut(int bytes) throws IOException {
