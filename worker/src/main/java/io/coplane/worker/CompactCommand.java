@@ -110,8 +110,17 @@ public final class CompactCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
+    private final Map<String, String> environment;
+
     /** Made by picocli. */
-    public CompactCommand() {}
+    public CompactCommand() {
+        this(System.getenv());
+    }
+
+    /** @param environment credentials of stores */
+    CompactCommand(Map<String, String> environment) {
+        this.environment = environment;
+    }
 
     @Override
     public Integer call() throws IOException {
@@ -161,7 +170,7 @@ public final class CompactCommand implements Callable<Integer> {
         } catch (IllegalArgumentException e) {
             throw new CoplaneException(ErrorCode.BAD_CONFIG, "--master-key is not hex", e);
         }
-        try (ObjectStore files = StoreUrl.parse(store).open(System.getenv(), STORE_THREADS);
+        try (ObjectStore files = StoreUrl.parse(store).open(environment, STORE_THREADS);
                 MemoryGuard guard = new MemoryLimiter(memoryBytes).acquire(admission(parsed))) {
             if (isPlan) {
                 CompactPlanPrinter.print(

@@ -2,22 +2,30 @@ package io.coplane.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.coplane.compaction.CompactionProgress;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.ObjectKeys;
+import io.coplane.nativecache.ObjectStore;
+import io.coplane.nativecache.store.StoreUrl;
 import io.coplane.proto.enginepb.ChangeSet;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
+import io.coplane.testing.S3Server;
 import io.coplane.testing.TestData;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** {@code coplane compact}. */
 @ExtendWith(NoLeaks.class)
@@ -141,6 +149,45 @@ final class CompactCommandTest {
     }
 
     @Test
+    void orphansInABucketAreListedByTheirKeysAndLengths() throws Exception {
+        GoldenCase golden = golden("l0-safe0");
+        Map<String, String> keys = Map.of("DFS_S3_KEY_ID", S3Server.KEY_ID, "DFS_S3_SECRET_KEY", S3Server.SECRET_KEY);
+        String journals = folder.resolve("journals").toString();
+        try (S3Server server = S3Server.start()) {
+            String url = "s3://" + S3Server.BUCKET + "/p?endpoint=" + server.endpoint();
+            try (ObjectStore store = StoreUrl.parse(url).open(keys, 2)) {
+                fill(golden, store);
+                int status = new CommandLine(new CompactCommand(keys))
+                        .setErr(new PrintWriter(err, true))
+                        .execute(
+                                "--request",
+                                golden.path("request.json").toString(),
+                                "--store",
+                                url,
+                                "--journal-dir",
+                                journals,
+                                "--result",
+                                folder.resolve("missing/result.pb").toString());
+                assertThat(status).isEqualTo(1); // it ends before anybody has the result
+
+                assertThat(run("compact", "--orphans", "--json", "--journal-dir", journals))
+                        .isZero();
+
+                List<String> lines = out.toString().lines().toList();
+                assertThat(lines).isNotEmpty();
+                for (String line : lines) {
+                    JsonNode orphan = new ObjectMapper().readTree(line);
+                    long id = Long.parseUnsignedLong(orphan.get("id").asText());
+                    assertThat(orphan.get("stored").asBoolean()).isTrue();
+                    assertThat(orphan.get("key").asText()).isEqualTo(ObjectKeys.path(FileKind.SST, id));
+                    assertThat(store.byteSize(FileKind.SST, id).join())
+                            .isEqualTo(orphan.get("bytes").asLong());
+                }
+            }
+        }
+    }
+
+    @Test
     void progressIsSaidInPercentSpeedAndTime() {
         var progress = new CompactionProgress();
         assertThat(CompactProgressBar.text(progress, 0, false))
@@ -157,15 +204,19 @@ final class CompactCommandTest {
 
     private void fill(GoldenCase golden) {
         try (var store = new DirectoryStore(folder, "", 2)) {
-            for (String file : golden.files("")) {
-                if (file.startsWith("in/")) {
-                    long id = Long.parseUnsignedLong(file.substring(3, 19), 16);
-                    store.put(
-                                    file.endsWith(".sst") ? FileKind.SST : FileKind.BLOB,
-                                    id,
-                                    MemorySegment.ofArray(golden.bytes(file)))
-                            .join();
-                }
+            fill(golden, store);
+        }
+    }
+
+    private static void fill(GoldenCase golden, ObjectStore store) {
+        for (String file : golden.files("")) {
+            if (file.startsWith("in/")) {
+                long id = Long.parseUnsignedLong(file.substring(3, 19), 16);
+                store.put(
+                                file.endsWith(".sst") ? FileKind.SST : FileKind.BLOB,
+                                id,
+                                MemorySegment.ofArray(golden.bytes(file)))
+                        .join();
             }
         }
     }

@@ -3,6 +3,8 @@ package io.coplane.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.coplane.compaction.CompactionJournals;
+import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.DirectoryStore;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
@@ -312,7 +314,8 @@ final class DataPlaneServiceTest {
                 .findFirst()
                 .orElseThrow();
         fill(golden);
-        worker("");
+        Path journals = folder.resolve("journals");
+        worker("[coplane]\ncompact-journal-dir = \"" + journals + "\"\n");
         byte[] json = golden.bytes("request.json");
 
         List<CompactProgress> told = new ArrayList<>();
@@ -323,10 +326,13 @@ final class DataPlaneServiceTest {
                         .build())
                 .forEachRemaining(told::add);
 
-        assertThat(told.getLast().getChangeSet().toByteArray()).isEqualTo(overHttp(json));
         assertThat(told.getLast().getInputBytes()).isPositive();
         assertThat(told.getLast().getOutputs()).isPositive();
         assertThat(told.subList(0, told.size() - 1)).noneMatch(CompactProgress::hasChangeSet);
+        assertThat(journals).isDirectoryContaining("glob:**.journal");
+        // the client has the answer: its outputs are no orphans
+        await(() -> CompactionJournals.orphans(journals, Clock.system()).isEmpty());
+        assertThat(told.getLast().getChangeSet().toByteArray()).isEqualTo(overHttp(json));
     }
 
     @Test
