@@ -20,8 +20,11 @@ import io.coplane.sst.SstBuilder;
 import io.coplane.sst.SstOptions;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.Seeds;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -31,13 +34,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -57,32 +64,137 @@ final class CompactionKillTest {
     private static final Path ROOT = Path.of(System.getProperty("coplane.root"));
     private static final int JOBS = Boolean.getBoolean("coplane.long") ? 200 : 20;
     private static final int KEYS = 600;
+    private static final int LANES = 2;
+
+    /** Jobs in one process at a time: what costs is the start of a process. */
+    private static final int BATCH = 4;
+
+    private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     @TempDir
     private Path folder;
 
+    private final AtomicInteger kills = new AtomicInteger();
+    private final AtomicInteger hits = new AtomicInteger(); // kills of a job in work
     private final AtomicInteger resumed = new AtomicInteger();
+    private final AtomicInteger keptFiles = new AtomicInteger();
 
     @Test
     void aJobThatIsKilledGoesOnWhereItWas() throws Exception {
         long fresh = Seeds.fresh();
-        try (ExecutorService two =
-                Executors.newFixedThreadPool(2, Thread.ofPlatform().factory())) {
-            var jobs = IntStream.range(0, JOBS)
-                    .mapToObj(i -> two.submit(() -> {
-                        try {
-                            new Job(fresh + i, folder.resolve("job" + i)).run();
-                            return null;
-                        } catch (AssertionError | RuntimeException e) {
-                            throw new AssertionError("failed with seed " + (fresh + i), e);
-                        }
+        try (ExecutorService lanes =
+                Executors.newFixedThreadPool(LANES, Thread.ofPlatform().factory())) {
+            var running = IntStream.range(0, LANES)
+                    .mapToObj(lane -> lanes.submit(() -> {
+                        runBatches(lane, fresh);
+                        return null;
                     }))
                     .toList();
-            for (Future<?> job : jobs) {
-                job.get();
+            for (Future<?> lane : running) {
+                lane.get();
             }
         }
+        System.out.println("killed compactions: jobs=" + JOBS + " kills=" + kills + " hits=" + hits + " resumed="
+                + resumed + " filesKept=" + keptFiles);
         assertThat(resumed.get()).isGreaterThan(JOBS / 4); // or the test would prove nothing
+    }
+
+    /** Every so manyth batch, one behind the other. Whoever goes on with killed jobs begins the next ones. */
+    private void runBatches(int lane, long fresh) throws Exception {
+        Child child = new Child(folder.resolve("child" + lane + ".log"));
+        try {
+            for (int first = lane * BATCH; first < JOBS; first += LANES * BATCH) {
+                var random = new SplittableRandom(fresh + first);
+                var jobs = new ArrayList<Job>();
+                for (int i = first; i < Math.min(JOBS, first + BATCH); i++) {
+                    jobs.add(new Job(fresh + i, folder.resolve("job" + i)));
+                }
+                for (int left = JOBS > 20 ? random.nextInt(1, 3) : 1; left > 0; left--) {
+                    killAll(jobs, child, random);
+                    child = new Child(folder.resolve("child" + lane + ".log"));
+                }
+                for (Job job : jobs) {
+                    job.goOn(child);
+                }
+                for (Job job : jobs) {
+                    job.check();
+                }
+            }
+        } finally {
+            child.kill();
+        }
+    }
+
+    /** SIGKILL while jobs are in work: once one of them has so many files, or a little later. Others are anywhere then, or perhaps through. */
+    private void killAll(List<Job> jobs, Child child, SplittableRandom random) throws Exception {
+        Job watched = jobs.get(random.nextInt(jobs.size()));
+        int enough = watched.inputs.size() + random.nextInt(watched.outputs() + 2);
+        var answers = new ArrayList<CompletableFuture<String>>();
+        for (Job job : jobs) {
+            answers.add(child.run(job.command()));
+        }
+        CompletableFuture<String> answer = answers.get(jobs.indexOf(watched));
+        while (!answer.isDone() && watched.count() < enough) {
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        long spins = random.nextInt(3) * 200_000L;
+        while (spins-- > 0) {
+            Thread.onSpinWait();
+        }
+        long inWork = answers.stream().filter(each -> !each.isDone()).count();
+        child.kill();
+        kills.addAndGet(jobs.size());
+        hits.addAndGet((int) inWork);
+    }
+
+    /** A process that runs commands, several at a time, until it is killed. */
+    private static final class Child {
+        private final Process process;
+        private final PrintWriter commands;
+        private final ConcurrentHashMap<String, CompletableFuture<String>> waiting = new ConcurrentHashMap<>();
+        private int begun;
+
+        Child(Path log) throws IOException {
+            var command = new ArrayList<String>();
+            command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
+            command.addAll(Files.readAllLines(ROOT.resolve("config/jvm.flags")));
+            command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), CommandLoop.class.getName()));
+            process = new ProcessBuilder(command)
+                    .redirectError(Redirect.appendTo(log.toFile()))
+                    .start();
+            commands = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
+            Thread.ofVirtual().name("answers").start(this::readAnswers);
+        }
+
+        /** Begins a command. @return what it printed, with its exit status, once it is through; fails if the process ends before */
+        CompletableFuture<String> run(List<String> arguments) {
+            var answer = new CompletableFuture<String>();
+            String id = Integer.toString(begun++);
+            waiting.put(id, answer);
+            commands.println(id + "\t" + String.join("\t", arguments));
+            return answer;
+        }
+
+        private void readAnswers() {
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    String[] parts = line.split("\t", -1);
+                    CompletableFuture<String> answer = waiting.remove(parts[0]);
+                    if (answer != null) {
+                        answer.complete(CommandLoop.decode(parts[1]));
+                    }
+                }
+            } catch (IOException e) {
+                // killed
+            }
+            waiting.values().forEach(answer -> answer.completeExceptionally(new IOException("process ended")));
+        }
+
+        /** SIGKILL. */
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
+        }
     }
 
     /** One request with its own store. */
@@ -95,7 +207,11 @@ final class CompactionKillTest {
         private final Path result;
         private final int tableBytes;
         private final boolean blobs;
-        private String inputs = "";
+        private final ChangeSet expected;
+        private final Map<String, byte[]> expectedFiles;
+        private final Set<String> inputs;
+        private Map<String, Object> before; // files that are there when the job goes on
+        private CompletableFuture<String> answer;
 
         Job(long seed, Path folder) throws IOException {
             random = new SplittableRandom(seed);
@@ -104,37 +220,42 @@ final class CompactionKillTest {
             journals = folder.resolve("journals");
             request = folder.resolve("request.json");
             result = folder.resolve("result.pb");
-            tableBytes = random.nextInt(3000, 12_000);
+            tableBytes = random.nextInt(1500, 6000);
             blobs = random.nextInt(3) > 0;
+            write();
+            inputs = files(store).keySet();
+            expected = uninterrupted();
+            expectedFiles = files(undisturbed);
         }
 
-        void run() throws Exception {
-            write();
-            ChangeSet expected = uninterrupted();
-            Map<String, byte[]> expectedFiles = files(undisturbed);
-            int outputs = expectedFiles.size() - files(store).size();
+        int outputs() {
+            return expectedFiles.size() - inputs.size();
+        }
 
-            for (int kills = JOBS > 20 ? random.nextInt(1, 3) : 1; kills > 0; kills--) {
-                kill(start(), files(store).size() + random.nextInt(outputs + 2));
-            }
-            Map<String, Object> before = inodes();
-            Process last = start();
-            String output = new String(last.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(last.waitFor()).as(output).isZero();
+        void goOn(Child child) throws IOException {
+            before = inodes();
+            answer = child.run(command());
+        }
 
-            assertThat(ChangeSet.parseFrom(Files.readAllBytes(result))).isEqualTo(expected);
+        void check() throws Exception {
+            String output = answer.get(60, TimeUnit.SECONDS);
+            assertThat(output).as(request.toString()).endsWith(CommandLoop.STATUS + "0\n");
+
+            assertThat(ChangeSet.parseFrom(Files.readAllBytes(result)))
+                    .as(request.toString())
+                    .isEqualTo(expected);
             assertThat(files(store).keySet()).isEqualTo(expectedFiles.keySet());
             files(store).forEach((name, bytes) -> assertThat(bytes).as(name).isEqualTo(expectedFiles.get(name)));
             int byEarlier = output.contains("# of these")
                     ? Integer.parseInt(output.replaceAll("(?s).*and (\\d+) files by earlier attempts.*", "$1"))
                     : 0;
-            Map<String, Object> after = inodes();
-            long untouched = after.entrySet().stream()
+            long untouched = inodes().entrySet().stream()
                     .filter(file -> file.getValue().equals(before.get(file.getKey())))
                     .filter(file -> !inputs.contains(file.getKey()))
                     .count();
             assertThat(untouched).isEqualTo(byEarlier); // a file that is put again is another inode
             resumed.addAndGet(byEarlier > 0 ? 1 : 0);
+            keptFiles.addAndGet(byEarlier);
         }
 
         private ChangeSet uninterrupted() throws IOException {
@@ -170,7 +291,6 @@ final class CompactionKillTest {
                     }
                 }
             }
-            inputs = files(store).keySet().toString();
             String ids = LongStream.range(1000, 3000).mapToObj(Long::toString).collect(Collectors.joining(","));
             Files.writeString(
                     request,
@@ -202,30 +322,23 @@ final class CompactionKillTest {
             }
         }
 
-        private Process start() throws IOException {
-            var command = new ArrayList<String>();
-            command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
-            command.addAll(Files.readAllLines(ROOT.resolve("config/jvm.flags")));
-            command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.coplane.worker.CoplaneMain"));
-            command.addAll(List.of("compact", "--quiet", "--request", request.toString()));
-            command.addAll(List.of("--store", store.toString(), "--journal-dir", journals.toString()));
-            command.addAll(List.of("--result", result.toString()));
-            return new ProcessBuilder(command).redirectErrorStream(true).start();
+        private List<String> command() {
+            return List.of(
+                    "compact",
+                    "--quiet",
+                    "--request",
+                    request.toString(),
+                    "--store",
+                    store.toString(),
+                    "--journal-dir",
+                    journals.toString(),
+                    "--result",
+                    result.toString());
         }
 
-        /** SIGKILL once so many files are there, or a little later; perhaps it is through by then. */
-        private void kill(Process process, int count) throws Exception {
-            while (process.isAlive() && count(store.toFile()) < count) {
-                if (process.waitFor(5, TimeUnit.MILLISECONDS)) {
-                    break;
-                }
-            }
-            long spins = random.nextInt(3) * 200_000L;
-            while (spins-- > 0) {
-                Thread.onSpinWait();
-            }
-            process.destroyForcibly().waitFor();
+        /** Objects in the store. */
+        int count() {
+            return count(store.toFile());
         }
 
         /** Objects below a folder in which files come and go. */
