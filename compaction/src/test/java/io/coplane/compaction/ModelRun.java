@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.LongStream;
 
 /** One random life of a shard: writes, flushes, compactions; after each of them all reads are compared. */
@@ -44,6 +45,13 @@ final class ModelRun {
     private static final byte[] MASTER_KEY = new byte[32];
     private static final String PREFIX = "78000001";
     private static final String END = "ffffffffffffffff";
+
+    // of all runs of this JVM
+    private static final LongAdder JOBS = new LongAdder();
+    private static final LongAdder VERSIONS_READ = new LongAdder();
+    private static final LongAdder VERSIONS_WRITTEN = new LongAdder();
+    private static final LongAdder OUTPUT_BYTES = new LongAdder();
+    private static final LongAdder COPIED_BYTES = new LongAdder();
 
     private final SplittableRandom random;
     private final MemoryStore store = new MemoryStore();
@@ -83,6 +91,20 @@ final class ModelRun {
             run.step();
         }
         assertThat(run.limiter.usedBytes()).isZero();
+    }
+
+    /** What all runs of this JVM came to, for a summary. */
+    static String figures() {
+        return "jobs=" + JOBS + " versionsRead=" + VERSIONS_READ + " versionsWritten=" + VERSIONS_WRITTEN
+                + " outputBytes=" + OUTPUT_BYTES + " copiedBytes=" + COPIED_BYTES;
+    }
+
+    private static void count(CompactionResult result) {
+        JOBS.increment();
+        VERSIONS_READ.add(result.inputEntries());
+        VERSIONS_WRITTEN.add(result.outputEntries());
+        OUTPUT_BYTES.add(result.outputBytes());
+        COPIED_BYTES.add(result.copiedBytes());
     }
 
     private void step() {
@@ -131,6 +153,7 @@ final class ModelRun {
         }
         assertThat(result.changeSet().getShardID()).isEqualTo(5);
         assertThat(result.changeSet().getShardVer()).isEqualTo(3);
+        count(result);
         shard.apply(result.changeSet());
         new ModelReads(store, shard, history, key, MASTER_KEY).check(low, high, safeTs, random);
     }

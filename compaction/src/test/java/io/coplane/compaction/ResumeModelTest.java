@@ -30,6 +30,8 @@ final class ResumeModelTest {
                 throw new AssertionError("failed with seed " + (fresh + i), e);
             }
         });
+        System.out.println("interrupted jobs: seeds=" + SEEDS + " resumed=" + interruptions.resumed + " withBlobTables="
+                + interruptions.rebuilt);
         // or the test would prove nothing
         assertThat(interruptions.resumed).isGreaterThan(interruptions.rebuilt);
         assertThat(interruptions.rebuilt).isPositive();
