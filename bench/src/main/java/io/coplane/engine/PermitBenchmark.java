@@ -118,7 +118,7 @@ public class PermitBenchmark {
             return;
         }
         hand.inHand.incrementAndGet();
-        scarce.acquire(KEYSPACE, NEVER).whenComplete((taken, failure) -> {
+        scarce.acquire(KEYSPACE, NEVER, () -> false).whenComplete((taken, failure) -> {
             Blackhole.consumeCPU(WORK_TOKENS);
             scarce.release(taken);
             hand.inHand.decrementAndGet();
@@ -130,7 +130,7 @@ public class PermitBenchmark {
     public void contendedOursJoined() {
         WorkerLimiter.Keyspace permits = scarce.tryAcquire(KEYSPACE);
         if (permits == null) {
-            CompletableFuture<WorkerLimiter.Keyspace> waiting = scarce.acquire(KEYSPACE, NEVER);
+            CompletableFuture<WorkerLimiter.Keyspace> waiting = scarce.acquire(KEYSPACE, NEVER, () -> false);
             permits = waiting.join();
         }
         Blackhole.consumeCPU(WORK_TOKENS);

@@ -1,5 +1,7 @@
 package io.coplane.engine;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -7,16 +9,33 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Permits without threads that wait: who finds none parks a future, and the futures are completed in the order they came.
  *
- * <p>Lock-free. A free permit with nobody in the queue costs one compare-and-set and no allocation. A waiter enters the queue before it looks for a
- * permit again, and a releaser adds its permit before it looks at the queue, so one of the two sees the other. Whoever takes a permit for a
- * waiter that has given up puts it back and looks again.
+ * <p>Lock-free. Free permits and waiters are counted in one word, so that a free permit with nobody in the queue costs one compare-and-set to take and one
+ * addition to give back; neither touches the queue nor allocates. A waiter is counted before it enters the queue and looks for a permit after that; a
+ * releaser learns of waiters by the very addition that frees its permit. So one of the two sees the other.
  *
  * <p>One thread at a time hands out, and looks again for those that came meanwhile. So waiters are completed strictly in their order, and a waiter
- * that gives its permit back while it is completed makes no deeper stack. Waiters are completed by a thread that releases: dependents belong on a pool.
+ * that gives its permit back while it is completed makes no deeper stack. While anybody is counted as waiting nobody else takes a permit. Waiters are
+ * completed by a thread that releases: dependents belong on a pool.
  */
 final class AsyncSemaphore {
+    /** One waiter in {@link #state}; below it are the free permits. */
+    private static final long WAITER = 1L << Integer.SIZE;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(AsyncSemaphore.class, "state", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final int permits;
-    private final AtomicInteger free;
+
+    /** Free permits, 0 .. permits, and {@link #WAITER} times those that wait: the ones in the queue, and those about to enter it. */
+    private volatile long state;
+
     private final ConcurrentLinkedQueue<CompletableFuture<Void>> waiters = new ConcurrentLinkedQueue<>();
 
     /** Threads that want waiters looked at: the first of them does, for all. */
@@ -25,12 +44,19 @@ final class AsyncSemaphore {
     /** @param permits at least 1 */
     AsyncSemaphore(int permits) {
         this.permits = permits;
-        this.free = new AtomicInteger(permits);
+        this.state = permits;
     }
 
     /** Takes a permit if one is free and nobody waits for it. */
     boolean tryAcquire() {
-        return waiters.isEmpty() && take();
+        long now = state;
+        while (now > 0 && now < WAITER) {
+            if (STATE.compareAndSet(this, now, now - 1)) {
+                return true;
+            }
+            now = state;
+        }
+        return false;
     }
 
     /**
@@ -38,6 +64,7 @@ final class AsyncSemaphore {
      */
     CompletableFuture<Void> acquire() {
         CompletableFuture<Void> waiter = new CompletableFuture<>();
+        add(WAITER);
         waiters.add(waiter);
         handOut();
         return waiter;
@@ -52,14 +79,15 @@ final class AsyncSemaphore {
         if (!waiter.cancel(false)) {
             return false;
         }
-        waiters.remove(waiter);
+        if (waiters.remove(waiter)) { // else whoever hands out has taken it from the queue and from the count
+            add(-WAITER);
+        }
         return true;
     }
 
     /** Gives a permit back. */
     void release() {
-        free.incrementAndGet();
-        if (!waiters.isEmpty()) {
+        if (add(1) >= WAITER) {
             handOut();
         }
     }
@@ -71,23 +99,17 @@ final class AsyncSemaphore {
 
     /** Permits free now. */
     int freePermits() {
-        return free.get();
+        return (int) state;
     }
 
     /** True if all permits are free and nobody waits. */
     boolean isIdle() {
-        return free.get() == permits && waiters.isEmpty();
+        return state == permits;
     }
 
-    private boolean take() {
-        int now = free.get();
-        while (now > 0) {
-            if (free.compareAndSet(now, now - 1)) {
-                return true;
-            }
-            now = free.get();
-        }
-        return false;
+    /** @return the state before */
+    private long add(long change) {
+        return (long) STATE.getAndAdd(this, change);
     }
 
     private void handOut() {
@@ -96,10 +118,14 @@ final class AsyncSemaphore {
         }
         int seen = 1;
         while (seen > 0) {
-            while (!waiters.isEmpty() && take()) {
+            while (freePermits() > 0) {
                 CompletableFuture<Void> waiter = waiters.poll();
-                if (waiter == null || !waiter.complete(null)) {
-                    free.incrementAndGet();
+                if (waiter == null) {
+                    break; // counted but not there yet: it looks itself
+                }
+                add(-WAITER - 1); // the permit is still there: as long as this waiter was counted, nobody else took one
+                if (!waiter.complete(null)) {
+                    add(1); // it gave up
                 }
             }
             seen = handingOut.addAndGet(-seen);

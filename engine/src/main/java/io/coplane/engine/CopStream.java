@@ -42,7 +42,7 @@ public final class CopStream {
     /** What of the data plane a stream needs. */
     interface Plane {
         /** Waits for permits where the request takes them. Closing the result gives them back. */
-        CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, long deadlineNanos);
+        CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, Deadline deadline);
 
         CompletableFuture<Snapshot> snapshot(StreamRequest request, Deadline deadline);
 
@@ -134,7 +134,7 @@ public final class CopStream {
         pageDeadlineNanos = clock.nanoTime() + pageNanos;
         CompletableFuture<Page> page;
         try {
-            page = plane.permit(call, request, pageDeadlineNanos).thenCompose(this::permitted);
+            page = plane.permit(call, request, pageDeadline()).thenCompose(this::permitted);
         } catch (RuntimeException e) {
             page = CompletableFuture.failedFuture(e);
         }
@@ -187,10 +187,14 @@ public final class CopStream {
         }
     }
 
+    private Deadline pageDeadline() {
+        return new Deadline(clock, pageDeadlineNanos, () -> ended);
+    }
+
     private CompletableFuture<Void> open() {
         stage = Stage.SNAPSHOT;
         long start = clock.nanoTime();
-        return plane.snapshot(call, new Deadline(clock, pageDeadlineNanos, () -> ended))
+        return plane.snapshot(call, pageDeadline())
                 .thenAccept(built -> {
                     snapshot = built;
                     snapshotNanos = clock.nanoTime() - start;

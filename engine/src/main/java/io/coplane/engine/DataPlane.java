@@ -339,9 +339,9 @@ public final class DataPlane implements AutoCloseable {
         }
 
         @Override
-        public CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, long deadlineNanos) {
+        public CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, Deadline deadline) {
             return request.takesPermits()
-                    ? limiter.acquire(parsed.getContext().getKeyspaceId(), deadlineNanos)
+                    ? limiter.acquire(parsed.getContext().getKeyspaceId(), deadline.nanos(), deadline.isAbandoned())
                             .thenApply(permits -> () -> limiter.release(permits))
                     : CompletableFuture.completedFuture(() -> {});
         }
@@ -645,7 +645,7 @@ public final class DataPlane implements AutoCloseable {
             return CompletableFuture.completedFuture(free);
         }
         long start = clock.nanoTime();
-        return limiter.acquire(keyspaceId, deadline.nanos()).whenComplete((taken, failure) -> {
+        return limiter.acquire(keyspaceId, deadline.nanos(), deadline.isAbandoned()).whenComplete((taken, failure) -> {
             work.permits = taken;
             work.waitNanos = clock.nanoTime() - start;
             metrics.waited(work.waitNanos);

@@ -93,7 +93,7 @@ final class TxnChunks {
         long deadline = clock.nanoTime() + TimeUnit.SECONDS.toNanos(PERMIT_SECONDS);
         CompletableFuture<TxnChunkAnswer> answer;
         try {
-            answer = limiter.acquire(call.keyspaceId, deadline)
+            answer = limiter.acquire(call.keyspaceId, deadline, request.isAbandoned())
                     .thenCompose(permit -> CompletableFuture.completedFuture(call)
                             .thenCompose(this::admitted)
                             .whenComplete((done, failure) -> limiter.release(permit)));

@@ -11,13 +11,15 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BooleanSupplier;
 
 /**
  * Requests in work: at most so many per keyspace, and in all (worker.md 10). The keyspace's permit first, then the global one; each in the order in which
  * requests came.
  *
  * <p>Lock-free. Where both permits are free, {@link #tryAcquire} takes them by two compare-and-sets and allocates nothing once the keyspace is known.
- * Who waits is a future in the semaphore's queue; a timer ends waits whose time is over. Thread-safe; the timer's task is this object's until {@link #close}.
+ * Who waits is a future in the semaphore's queue; a timer ends waits whose time is over or whose client is gone. Thread-safe; the timer's task is this
+ * object's until {@link #close}.
  */
 final class WorkerLimiter implements AutoCloseable {
     /** Beyond so many keyspaces, those without work are forgotten when a new one comes. */
@@ -35,14 +37,19 @@ final class WorkerLimiter implements AutoCloseable {
     private final AtomicInteger keyspaceCount = new AtomicInteger();
     private final ConcurrentLinkedQueue<Wait> waits = new ConcurrentLinkedQueue<>();
     private final AtomicInteger waiting = new AtomicInteger();
-    private final ScheduledFuture<?> sweep;
     private final Clock clock;
+    private ScheduledFuture<?> sweep; // or null
 
-    /** @param timer borrowed; ends waits whose time is over */
-    WorkerLimiter(int globalPermits, int keyspacePermits, ScheduledExecutorService timer, Clock clock) {
+    /** Without a timer: waits end only by {@link #endLateWaits}. */
+    WorkerLimiter(int globalPermits, int keyspacePermits, Clock clock) {
         this.keyspacePermits = keyspacePermits;
         this.global = new AsyncSemaphore(globalPermits);
         this.clock = clock;
+    }
+
+    /** @param timer borrowed; ends waits whose time is over */
+    WorkerLimiter(int globalPermits, int keyspacePermits, ScheduledExecutorService timer, Clock clock) {
+        this(globalPermits, keyspacePermits, clock);
         sweep = timer.scheduleWithFixedDelay(this::endLateWaits, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
     }
 
@@ -60,7 +67,20 @@ final class WorkerLimiter implements AutoCloseable {
     /** Keyspaces of one bucket. */
     private record Chain(Keyspace keyspace, Chain next) {}
 
-    private record Wait(AsyncSemaphore semaphore, CompletableFuture<Void> waiter, long deadlineNanos) {}
+    /**
+     * Until when somebody waits.
+     *
+     * @param isAbandoned true once nobody wants the permit any more
+     */
+    private record Patience(long deadlineNanos, BooleanSupplier isAbandoned) {
+        private CoplaneException over() {
+            return isAbandoned.getAsBoolean()
+                    ? new CoplaneException(ErrorCode.CANCELLED, "client is gone")
+                    : new CoplaneException(ErrorCode.PERMIT_TIMEOUT, "wait permit timeout");
+        }
+    }
+
+    private record Wait(AsyncSemaphore semaphore, CompletableFuture<Void> waiter, Patience patience) {}
 
     /**
      * Takes both permits if they are free and nobody waits for them.
@@ -83,16 +103,18 @@ final class WorkerLimiter implements AutoCloseable {
      * Waits for both permits.
      *
      * @param deadlineNanos on the clock's nanoTime
-     * @return to be given back by {@link #release}; fails with {@link CoplaneException} PERMIT_TIMEOUT, and holds nothing then
+     * @param isAbandoned   true once nobody waits for them any more: asked every few milliseconds, by the timer
+     * @return to be given back by {@link #release}; fails with {@link CoplaneException} PERMIT_TIMEOUT or CANCELLED, and holds nothing then
      */
-    CompletableFuture<Keyspace> acquire(int keyspaceId, long deadlineNanos) {
+    CompletableFuture<Keyspace> acquire(int keyspaceId, long deadlineNanos, BooleanSupplier isAbandoned) {
         Keyspace keyspace = keyspace(keyspaceId);
+        Patience patience = new Patience(deadlineNanos, isAbandoned);
         if (keyspace.semaphore.tryAcquire()) {
             return global.tryAcquire()
                     ? CompletableFuture.completedFuture(keyspace)
-                    : acquireGlobal(keyspace, deadlineNanos);
+                    : acquireGlobal(keyspace, patience);
         }
-        return waitFor(keyspace.semaphore, deadlineNanos).thenCompose(taken -> acquireGlobal(keyspace, deadlineNanos));
+        return waitFor(keyspace.semaphore, patience).thenCompose(taken -> acquireGlobal(keyspace, patience));
     }
 
     /** Gives both permits back. Once for each time they were taken. */
@@ -130,48 +152,47 @@ final class WorkerLimiter implements AutoCloseable {
     /** Ends the sweep; waits end no more by their deadline then. Idempotent. */
     @Override
     public void close() {
-        sweep.cancel(false);
+        if (sweep != null) {
+            sweep.cancel(false);
+        }
     }
 
-    private CompletableFuture<Keyspace> acquireGlobal(Keyspace keyspace, long deadlineNanos) {
-        return waitFor(global, deadlineNanos).handle((taken, failure) -> {
+    private CompletableFuture<Keyspace> acquireGlobal(Keyspace keyspace, Patience patience) {
+        return waitFor(global, patience).handle((taken, failure) -> {
             if (failure != null) {
                 keyspace.semaphore.release();
-                throw timeout();
+                throw patience.over();
             }
             return keyspace;
         });
     }
 
-    private CompletableFuture<Void> waitFor(AsyncSemaphore semaphore, long deadlineNanos) {
+    private CompletableFuture<Void> waitFor(AsyncSemaphore semaphore, Patience patience) {
         waiting.incrementAndGet();
         CompletableFuture<Void> waiter = semaphore.acquire();
         if (!waiter.isDone()) {
-            waits.add(new Wait(semaphore, waiter, deadlineNanos));
+            waits.add(new Wait(semaphore, waiter, patience));
         }
         return waiter.handle((taken, cancelled) -> {
             waiting.decrementAndGet();
             if (cancelled != null) {
-                throw timeout();
+                throw patience.over();
             }
             return null;
         });
     }
 
-    private void endLateWaits() {
+    /** Ends the waits whose time is over, or that nobody cares for. By one thread at a time. */
+    void endLateWaits() {
         long now = clock.nanoTime();
         for (Iterator<Wait> all = waits.iterator(); all.hasNext(); ) {
             Wait wait = all.next();
-            boolean isLate = now - wait.deadlineNanos >= 0;
-            if (wait.waiter.isDone() || isLate) {
+            boolean isOver = now - wait.patience.deadlineNanos >= 0 || wait.patience.isAbandoned.getAsBoolean();
+            if (wait.waiter.isDone() || isOver) {
                 all.remove();
                 wait.semaphore.cancel(wait.waiter);
             }
         }
-    }
-
-    private static CoplaneException timeout() {
-        return new CoplaneException(ErrorCode.PERMIT_TIMEOUT, "wait permit timeout");
     }
 
     private Keyspace keyspace(int id) {

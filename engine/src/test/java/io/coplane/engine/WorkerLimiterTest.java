@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -82,6 +83,28 @@ final class WorkerLimiterTest {
         var again = List.of(acquire(3, 60_000), acquire(3, 60_000));
         assertThat(again).as("keyspace 3 has both its permits").allMatch(CompletableFuture::isDone);
         again.forEach(permits -> limiter.release(permits.join()));
+    }
+
+    @Test
+    void whoseClientIsGoneWaitsNoMore() {
+        var held = List.of(acquire(1, 60_000), acquire(1, 60_000), acquire(2, 60_000));
+        var gone = new AtomicBoolean();
+        long deadline = clock.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+        var atKeyspace = limiter.acquire(1, deadline, gone::get);
+        var atAll = limiter.acquire(2, deadline, gone::get);
+        assertThat(List.of(atKeyspace, atAll)).noneMatch(CompletableFuture::isDone);
+
+        gone.set(true);
+
+        for (var wait : List.of(atKeyspace, atAll)) {
+            assertThatThrownBy(wait::join)
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.CANCELLED));
+        }
+        held.forEach(permits -> limiter.release(permits.join()));
+        assertThat(limiter.heldPermits()).isZero();
+        assertThat(limiter.waiting()).isZero();
     }
 
     @Test
@@ -154,7 +177,9 @@ final class WorkerLimiterTest {
                 for (int i = 0; i < 600; i++) {
                     try {
                         WorkerLimiter.Keyspace permits = limiter.acquire(
-                                        random.nextInt(2), clock.nanoTime() + random.nextInt(200_000) - 50_000)
+                                        random.nextInt(2),
+                                        clock.nanoTime() + random.nextInt(200_000) - 50_000,
+                                        () -> false)
                                 .join();
                         most.accumulateAndGet(inWork.incrementAndGet(), Math::max);
                         if (random.nextInt(200) == 0) {
@@ -186,6 +211,6 @@ final class WorkerLimiterTest {
     }
 
     private CompletableFuture<WorkerLimiter.Keyspace> acquire(int keyspaceId, long millis) {
-        return limiter.acquire(keyspaceId, clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis));
+        return limiter.acquire(keyspaceId, clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis), () -> false);
     }
 }
