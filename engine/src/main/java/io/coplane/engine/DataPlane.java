@@ -88,6 +88,7 @@ public final class DataPlane implements AutoCloseable {
     private final WorkerLimiter limiter;
     private final BlockCache cache; // or null
     private final TxnChunkManager chunks;
+    private final KeyspaceKeys keys;
     private final ScheduledFuture<?> chunkSweep;
     private final ScheduledFuture<?> cacheSweep; // or null
     private final ObjectStore store;
@@ -129,7 +130,7 @@ public final class DataPlane implements AutoCloseable {
         cache = config.blockCacheBytes() == 0 ? null : new BlockCache(config.blockCacheBytes(), memory, clock);
         chunks =
                 new TxnChunkManager(store, memory, pool, clock, TimeUnit.MILLISECONDS.toNanos(config.chunkTtlMillis()));
-        KeyspaceKeys keys = new KeyspaceKeys(store, memory, pool, clock, config.keyspaceMasterKeys());
+        keys = new KeyspaceKeys(store, memory, pool, clock, config.keyspaceMasterKeys());
         snapshotWaits = new SnapshotWaits(timer);
         snapshots =
                 new SnapshotBuilder(store, memory, pool, config.masterKey(), PrepareType.SST_ONLY, cache, chunks, keys);
@@ -340,8 +341,11 @@ public final class DataPlane implements AutoCloseable {
 
         @Override
         public CompletableFuture<AutoCloseable> permit(StreamRequest request, Request parsed, Deadline deadline) {
+            int keyspaceId = parsed.getContext().getKeyspaceId();
             return request.takesPermits()
-                    ? limiter.acquire(parsed.getContext().getKeyspaceId(), deadline.nanos(), deadline.isAbandoned())
+                    ? deadline.bound(keys.ready(keyspaceId))
+                            .thenCompose(
+                                    ready -> limiter.acquire(keyspaceId, deadline.nanos(), deadline.isAbandoned()))
                             .thenApply(permits -> () -> limiter.release(permits))
                     : CompletableFuture.completedFuture(() -> {});
         }
@@ -635,9 +639,13 @@ public final class DataPlane implements AutoCloseable {
         return parsed.acquire(Math.min(most, parsed.capBytes()));
     }
 
-    /** Both permits, given back when the request ends. */
+    /** Both permits, given back when the request ends. Whoever has to wait for a key of his keyspace waits without them. */
     private CompletableFuture<WorkerLimiter.Keyspace> permits(Request request, CopCall work, Deadline deadline) {
         int keyspaceId = request.getContext().getKeyspaceId();
+        return deadline.bound(keys.ready(keyspaceId)).thenCompose(ready -> permits(keyspaceId, work, deadline));
+    }
+
+    private CompletableFuture<WorkerLimiter.Keyspace> permits(int keyspaceId, CopCall work, Deadline deadline) {
         WorkerLimiter.Keyspace free = limiter.tryAcquire(keyspaceId);
         if (free != null) {
             work.permits = free;

@@ -3,7 +3,11 @@ package io.coplane.engine;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.Failures;
 import io.coplane.snapshot.DeadlineCheck;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /** A point on the injected clock after which work stops, or sooner if nobody waits for it. Thread-safe. */
@@ -11,8 +15,22 @@ record Deadline(Clock clock, long nanos, BooleanSupplier isAbandoned) implements
     @Override
     public void check() {
         if (isOver()) {
-            throw new CoplaneException(ErrorCode.DEADLINE, "deadline is exceeded");
+            throw exceeded();
         }
+    }
+
+    /** As {@code work}, but not beyond this deadline: fails with DEADLINE then. */
+    <T> CompletableFuture<T> bound(CompletableFuture<T> work) {
+        return work.isDone()
+                ? work
+                : work.copy()
+                        .orTimeout(Math.max(0, nanos - clock.nanoTime()), TimeUnit.NANOSECONDS)
+                        .exceptionallyCompose(failure -> CompletableFuture.failedFuture(
+                                Failures.unwrap(failure) instanceof TimeoutException ? exceeded() : failure));
+    }
+
+    private static CoplaneException exceeded() {
+        return new CoplaneException(ErrorCode.DEADLINE, "deadline is exceeded");
     }
 
     boolean isOver() {

@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes txn chunks (worker.md 14.2): permits, key of the keyspace, id, file, store, in this order. Both permits are held until the store has the file.
+ * Writes txn chunks (worker.md 14.2): key of the keyspace, permits, id, file, store, in this order. Both permits are held until the store has the file.
+ * The reference takes them before it looks for the key; but that may be asked of a key service or a node that stalls, and needs no permit.
  *
  * <p>A file is built on the heap and charged there to an account of its own, a quarter of the heap, because the data plane's cap is one for native
  * memory and may be larger than the heap; the whole file then moves to native memory. Borrows everything. Thread-safe.
@@ -90,16 +91,8 @@ final class TxnChunks {
             return CompletableFuture.completedFuture(counted(ErrorTable.missingKeyspace()));
         }
         Call call = new Call(request, request.keyspaceId().getAsInt());
-        long deadline = clock.nanoTime() + TimeUnit.SECONDS.toNanos(PERMIT_SECONDS);
-        CompletableFuture<TxnChunkAnswer> answer;
-        try {
-            answer = limiter.acquire(call.keyspaceId, deadline, request.isAbandoned())
-                    .thenCompose(permit -> CompletableFuture.completedFuture(call)
-                            .thenCompose(this::admitted)
-                            .whenComplete((done, failure) -> limiter.release(permit)));
-        } catch (RuntimeException e) {
-            answer = CompletableFuture.failedFuture(e);
-        }
+        CompletableFuture<TxnChunkAnswer> answer =
+                CompletableFuture.completedFuture(call).thenCompose(this::key).thenCompose(key -> permitted(call, key));
         return answer.handle((done, failure) -> {
             if (failure == null) {
                 return counted(done);
@@ -123,16 +116,28 @@ final class TxnChunks {
         return answer;
     }
 
-    private CompletableFuture<TxnChunkAnswer> admitted(Call call) {
+    private CompletableFuture<Optional<ShardKey>> key(Call call) {
         requireClient(call);
         call.stage = ChunkStage.KEYSPACE;
-        return settings.keys().of(call.keyspaceId).thenCompose(key -> {
-            if (call.request.method() == Method.GET) {
-                return CompletableFuture.completedFuture(new TxnChunkAnswer(ErrorTable.OK, "{\"available\":true}"));
-            }
-            call.stage = ChunkStage.CREATE;
-            return settings.ids().get().thenCompose(chunkId -> create(call, key, chunkId));
-        });
+        return settings.keys().of(call.keyspaceId);
+    }
+
+    private CompletableFuture<TxnChunkAnswer> permitted(Call call, Optional<ShardKey> key) {
+        call.stage = ChunkStage.REQUEST;
+        long deadline = clock.nanoTime() + TimeUnit.SECONDS.toNanos(PERMIT_SECONDS);
+        return limiter.acquire(call.keyspaceId, deadline, call.request.isAbandoned())
+                .thenCompose(permit -> CompletableFuture.completedFuture(call)
+                        .thenCompose(admitted -> withId(admitted, key))
+                        .whenComplete((done, failure) -> limiter.release(permit)));
+    }
+
+    private CompletableFuture<TxnChunkAnswer> withId(Call call, Optional<ShardKey> key) {
+        requireClient(call);
+        if (call.request.method() == Method.GET) {
+            return CompletableFuture.completedFuture(new TxnChunkAnswer(ErrorTable.OK, "{\"available\":true}"));
+        }
+        call.stage = ChunkStage.CREATE;
+        return settings.ids().get().thenCompose(chunkId -> create(call, key, chunkId));
     }
 
     private CompletableFuture<TxnChunkAnswer> create(Call call, Optional<ShardKey> key, long chunkId) {

@@ -207,6 +207,22 @@ final class TxnChunksTest {
         assertThat(post(ONE).httpStatus()).isEqualTo(503);
     }
 
+    /** It may be asked of a service that stalls. */
+    @Test
+    void whoWaitsForAKeyHoldsNoPermit() {
+        plane.close();
+        CompletableFuture<Optional<ShardKey>> key = new CompletableFuture<>();
+        plane = plane(new TxnChunkSettings(64, keyspace -> key, () -> CompletableFuture.completedFuture(ID)));
+
+        CompletableFuture<TxnChunkAnswer> answer = plane.txnChunk(
+                new TxnChunkRequest(OptionalInt.of(KEYSPACE), Method.POST, MemorySegment.ofArray(ONE), () -> false));
+        assertThat(answer).isNotDone();
+        assertThat(plane.heldPermits()).isZero();
+
+        key.complete(Optional.empty());
+        assertThat(answer.join()).isEqualTo(new TxnChunkAnswer(200, "{\"chunk_id\":155}"));
+    }
+
     private static CoplaneException lost() {
         return new CoplaneException(ErrorCode.PD_UNAVAILABLE, "PD is \"gone\"");
     }

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,6 +29,8 @@ public final class KmsServer implements AutoCloseable {
     private final List<String> bodies = new CopyOnWriteArrayList<>();
     private volatile String refusal = "";
     private final AtomicInteger failuresToCome = new AtomicInteger();
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private volatile CountDownLatch answering = new CountDownLatch(0);
 
     /** Starts a server on a port of its own. */
     public KmsServer() throws IOException {
@@ -65,9 +68,34 @@ public final class KmsServer implements AutoCloseable {
         failuresToCome.set(requests);
     }
 
+    /** From now on no request is answered until {@link #letGo}. */
+    public void stall() {
+        answering = new CountDownLatch(1);
+    }
+
+    /** Answers what waits, and what comes. */
+    public void letGo() {
+        answering.countDown();
+    }
+
+    /** Waits for the first request. */
+    public void awaitRequest() {
+        await(asked);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private void answer(HttpExchange exchange) throws IOException {
         String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
         bodies.add(body);
+        asked.countDown();
+        await(answering);
         Matcher cipherText = CIPHER_TEXT.matcher(body);
         String signer = String.valueOf(exchange.getRequestHeaders().getFirst("Authorization"));
         if (failuresToCome.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
@@ -98,6 +126,7 @@ public final class KmsServer implements AutoCloseable {
 
     @Override
     public void close() {
+        letGo();
         server.stop(0);
     }
 }

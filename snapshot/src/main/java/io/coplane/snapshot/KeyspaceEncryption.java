@@ -25,7 +25,7 @@ public final class KeyspaceEncryption {
         this.keyspaceId = keyspaceId;
     }
 
-    /** Decrypts the master key of a keyspace by the key service that it names. May block; implementations cache by cipher text. */
+    /** Decrypts the master key of a keyspace by the key service that it names. May block: call it by {@link KeyCalls}. */
     public interface MasterKeys {
         /**
          * The plain master key, 32 bytes.

@@ -33,6 +33,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * of two the younger counts. An object never changes, so none is read twice. However many ask, one looks. An object that can't be read hides no other; it
  * is named to those whose keyspace is not found.
  *
+ * <p>A keyspace's master key is asked of its key service, which may stall. No thread of a pool waits for that ({@link KeyCalls}), one call serves all who
+ * need it, and {@link #ready} keeps requests of that keyspace from taking permits meanwhile.
+ *
  * <p>Borrows store, pool and clock. Holds plain keys on the heap. Thread-safe.
  */
 public final class KeyspaceKeys {
@@ -45,6 +48,8 @@ public final class KeyspaceKeys {
     private static final int READS_AT_ONCE = 16;
     private static final int LISTED_AT_ONCE = 1000;
 
+    private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
+
     /** Who does not find his key does not make everybody look all the time. */
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -53,9 +58,12 @@ public final class KeyspaceKeys {
     private final Executor pool;
     private final Clock clock;
     private final MasterKeys masterKeys;
+    private final KeyCalls calls;
 
     private final Map<Integer, KeyspaceEncryption> newest = new ConcurrentHashMap<>();
     private final Map<Integer, Unwrapped> unwrapped = new ConcurrentHashMap<>();
+    private final Map<KeyspaceEncryption, CompletableFuture<ShardKey>> unwrapping = new ConcurrentHashMap<>();
+    private final Map<Integer, KeyspaceEncryption> wanted = new ConcurrentHashMap<>(); // what was not unwrapped yet
     private final Set<Long> read = ConcurrentHashMap.newKeySet(); // ids of the objects that were read
     private final AtomicReference<Look> last = new AtomicReference<>();
 
@@ -67,9 +75,21 @@ public final class KeyspaceKeys {
 
     /**
      * @param limiter charged for an object while it is read
-     * @param pool runs the key service's calls and parsing; never the store's own threads
+     * @param pool runs parsing; never the store's own threads
+     * @param masterKeys called on virtual threads
      */
     public KeyspaceKeys(ObjectStore store, MemoryLimiter limiter, Executor pool, Clock clock, MasterKeys masterKeys) {
+        this(store, limiter, pool, clock, masterKeys, new KeyCalls(KeyCalls.PATIENCE));
+    }
+
+    KeyspaceKeys(
+            ObjectStore store,
+            MemoryLimiter limiter,
+            Executor pool,
+            Clock clock,
+            MasterKeys masterKeys,
+            KeyCalls calls) {
+        this.calls = calls;
         this.store = store;
         this.limiter = limiter;
         this.pool = pool;
@@ -92,6 +112,22 @@ public final class KeyspaceKeys {
         return look().thenApply(unreadable -> found(keyspaceId, unreadable)).thenCompose(this::unwrap);
     }
 
+    /**
+     * Completes once a request of a keyspace needs not wait for the keyspace's key service: at once, unless a key was wanted and is not there yet. To be
+     * asked before a request takes a permit. Costs a look into an empty map where nobody waits.
+     *
+     * @return fails as {@link #key} does if the key service does
+     */
+    public CompletableFuture<Void> ready(int keyspaceId) {
+        if (wanted.isEmpty()) {
+            return READY;
+        }
+        KeyspaceEncryption missing = wanted.get(keyspaceId);
+        return missing == null || unwrapped.containsKey(keyspaceId)
+                ? READY
+                : unwrap(missing).thenAccept(key -> {});
+    }
+
     private KeyspaceEncryption found(int keyspaceId, List<CoplaneException> unreadable) {
         KeyspaceEncryption found = newest.get(keyspaceId);
         if (found == null) {
@@ -109,15 +145,35 @@ public final class KeyspaceKeys {
     }
 
     private CompletableFuture<ShardKey> unwrap(KeyspaceEncryption found) {
-        Unwrapped before = unwrapped.get(found.keyspaceId());
-        if (before != null && before.of == found) {
-            return CompletableFuture.completedFuture(before.key);
+        int keyspaceId = found.keyspaceId();
+        CompletableFuture<ShardKey> mine = new CompletableFuture<>();
+        CompletableFuture<ShardKey> other = unwrapping.putIfAbsent(found, mine);
+        if (other != null) {
+            return other;
         }
-        return onPool(() -> {
-            ShardKey key = found.key(masterKeys);
-            unwrapped.put(found.keyspaceId(), new Unwrapped(found, key));
-            return key;
-        });
+        Unwrapped before =
+                unwrapped.get(keyspaceId); // after it was put: whoever is through puts it there before he leaves
+        if (before != null && before.of == found) {
+            unwrapping.remove(found);
+            mine.complete(before.key);
+            return mine;
+        }
+        wanted.put(keyspaceId, found);
+        calls.call(keyspaceId, () -> found.key(masterKeys))
+                .whenComplete((key, failure) -> {
+                    if (failure == null) {
+                        unwrapped.put(keyspaceId, new Unwrapped(found, key));
+                        wanted.remove(keyspaceId, found);
+                    }
+                    unwrapping.remove(found);
+                    if (failure == null) {
+                        mine.complete(key);
+                    } else {
+                        mine.completeExceptionally(Failures.unwrap(failure));
+                    }
+                })
+                .exceptionally(ignored -> null); // whoever waits for mine has it
+        return mine;
     }
 
     /** Reads the objects that are new since the last time, unless somebody is at it or did so just now. */

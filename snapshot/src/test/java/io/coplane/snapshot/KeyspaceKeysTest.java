@@ -36,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -193,11 +194,70 @@ final class KeyspaceKeysTest {
         }
 
         asked.forEach(key -> assertThat(key.join().version()).isEqualTo(1 << 24 | FIRST_KEY));
-        assertThat(decrypted).hasValueBetween(1, 50); // whoever came before the first one was through unwraps himself
         keys.key(KEYSPACE, null).join();
-        int unwrapped = decrypted.get();
-        keys.key(KEYSPACE, null).join();
-        assertThat(decrypted).hasValue(unwrapped);
+        assertThat(decrypted).hasValue(1);
+    }
+
+    /** Its requests wait before they take a permit, those of other keyspaces don't; all are served by one call in the end. */
+    @Test
+    void aKeyServiceThatStallsConcernsItsKeyspaceAlone() {
+        CountDownLatch answering = new CountDownLatch(1);
+        keys = stalling(Duration.ofMinutes(1), answering);
+        putMeta(155, KEYSPACE, FIRST_KEY, FIRST_KEY);
+        assertThat(keys.ready(KEYSPACE)).as("nobody needs a key").isCompleted();
+
+        CompletableFuture<ShardKey> key = keys.key(KEYSPACE, null);
+        awaitWanted();
+        CompletableFuture<Void> ready = keys.ready(KEYSPACE);
+        assertThat(key).isNotDone();
+        assertThat(ready).isNotDone();
+        assertThat(keys.ready(KEYSPACE + 1)).isCompleted();
+
+        answering.countDown();
+        assertThat(key.join().version()).isEqualTo(1 << 24 | FIRST_KEY);
+        ready.join();
+        assertThat(keys.ready(KEYSPACE)).isCompleted();
+        assertThat(decrypted).hasValue(1);
+    }
+
+    @Test
+    void whoWaitsForAKeyServiceGivesUp() {
+        CountDownLatch answering = new CountDownLatch(1);
+        keys = stalling(Duration.ofMillis(20), answering);
+        putMeta(155, KEYSPACE, FIRST_KEY, FIRST_KEY);
+        putTable(1, dataKey(FIRST_KEY, FIRST_KEY), 'a');
+
+        String late = "the key service does not answer: keyspace=42 waitedMillis=20";
+        assertCode(ErrorCode.STORE_UNAVAILABLE, late, () -> rows(null, null, 1));
+        assertThatThrownBy(() -> keys.ready(KEYSPACE).join()).hasRootCauseMessage(late);
+
+        answering.countDown();
+        keys = stalling(Duration.ofMinutes(1), answering);
+        assertThat(rows(null, null, 1)).isEqualTo(1);
+    }
+
+    private KeyspaceKeys stalling(Duration patience, CountDownLatch answering) {
+        return new KeyspaceKeys(
+                store,
+                limiter,
+                Runnable::run,
+                clock,
+                (vendor, keyId, region, endpoint, ciphertext) -> {
+                    decrypted.incrementAndGet();
+                    try {
+                        answering.await();
+                    } catch (InterruptedException e) {
+                        throw new AssertionError(e);
+                    }
+                    return MASTER;
+                },
+                new KeyCalls(patience));
+    }
+
+    private void awaitWanted() {
+        while (decrypted.get() == 0) {
+            Thread.onSpinWait();
+        }
     }
 
     private void assertCode(ErrorCode code, String message, Runnable call) {

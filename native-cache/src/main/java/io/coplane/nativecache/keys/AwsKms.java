@@ -25,16 +25,16 @@ import software.amazon.awssdk.services.kms.model.KmsException;
  * nothing stays open. Credentials: environment, profile, web identity, container, instance metadata, as AWS tools do.
  */
 public final class AwsKms {
-    private static final Duration CONNECT = Duration.ofSeconds(5);
-    private static final Duration ATTEMPT = Duration.ofSeconds(10);
-    private static final Duration CALL = Duration.ofSeconds(40);
+    private static final Duration CONNECT = Duration.ofSeconds(3);
+    private static final Duration ATTEMPT = Duration.ofSeconds(5);
+    private static final Duration CALL = Duration.ofSeconds(15);
     private static final int SERVER_ERROR = 500;
     private static final int THROTTLED = 429;
 
     private AwsKms() {}
 
     /**
-     * Decrypts. Blocks for at most 40 s; what may succeed later is tried three times within.
+     * Decrypts. Blocks for at most 15 s; what may succeed later is tried three times within.
      *
      * @param keyId      key, alias or ARN; empty: the ciphertext names it
      * @param region     of the service; needed

@@ -42,7 +42,7 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
     }
 
     /**
-     * The 32 bytes of the key. Asks the key service for it, and blocks for up to a minute, where the vendor has one.
+     * The 32 bytes of the key. Asks the key service for it, and blocks for up to 15 s, where the vendor has one.
      *
      * @throws CoplaneException BAD_CONFIG for a vendor that is not built and for settings that can't be, BAD_ENCRYPTION_KEY if the service refuses or the
      *     key has another length, STORE_UNAVAILABLE if the service can't be had
@@ -75,7 +75,7 @@ public record MasterKeyConfig(String vendor, String keyId, String cipherText, St
      * The master key that a keyspace has of its own (worker.md 17.3). Unlike at the start, an unknown vendor is none: the fixed key would make rubbish of
      * what it does not fit.
      *
-     * <p>Asks the key service, and blocks for up to a minute, where the vendor has one.
+     * <p>Asks the key service, and blocks for up to 15 s, where the vendor has one.
      *
      * @throws CoplaneException BAD_ENCRYPTION_KEY for an unknown vendor; else as {@link #resolve}
      */

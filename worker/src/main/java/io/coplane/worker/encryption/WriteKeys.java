@@ -14,6 +14,7 @@ import io.coplane.proto.keyspace_encryptionpb.EncryptionMeta;
 import io.coplane.proto.keyspacepb.KeyspaceMeta;
 import io.coplane.proto.metapb.Store;
 import io.coplane.proto.pdpb.GetRegionResponse;
+import io.coplane.snapshot.KeyCalls;
 import io.coplane.snapshot.KeyspaceEncryption;
 import io.coplane.sst.ShardKey;
 import io.coplane.types.ByteSink;
@@ -43,7 +44,7 @@ import javax.net.ssl.SSLContext;
  * object's file id by a call that is not public. Every other keyspace has its key, or none, in the properties of its shard, which the leader's
  * store tells. The first kind is kept for ever, the second is asked for each time. Look-ups of one keyspace at one time are one.
  *
- * <p>Owns two threads, which wait for key services, and an HTTP client; borrows the client of PD. Thread-safe.
+ * <p>Owns a timer and an HTTP client; borrows the client of PD. No thread of either waits for a key service ({@link KeyCalls}). Thread-safe.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a look-up ends in the future that its askers have
 public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
@@ -53,14 +54,14 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     private static final int KEYSPACE_BITS = 24;
     private static final Duration PAUSE = Duration.ofMillis(500);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int THREADS = 2;
 
     private final PdClient pd;
     private final byte[] masterKey;
     private final StatusClient stores;
     private final ObjectMapper json = new ObjectMapper();
-    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(
-            THREADS, Thread.ofPlatform().name("coplane-keys-", 0).daemon().factory());
+    private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(
+            1, Thread.ofPlatform().name("coplane-keys").daemon().factory());
+    private final KeyCalls keyCalls = new KeyCalls(KeyCalls.PATIENCE);
     private final ConcurrentHashMap<Integer, CompletableFuture<Found>> lookups = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<ByteString, byte[]> masterKeys = new ConcurrentHashMap<>();
 
@@ -103,7 +104,9 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     private CompletableFuture<Found> find(int keyspaceId) {
         return pd.keyspace(keyspaceId)
                 .thenCompose(keyspace -> keyspace.filter(this::isEncrypted).isPresent()
-                        ? pd.stores().thenCompose(all -> ofMeta(keyspaceId, all.iterator()))
+                        ? pd.stores()
+                                .thenCompose(all -> meta(keyspaceId, all.iterator()))
+                                .thenCompose(meta -> unwrapped(keyspaceId, meta))
                         : CompletableFuture.completedFuture(Optional.empty()))
                 .thenCompose(key -> key.isPresent()
                         ? CompletableFuture.completedFuture(new Found(key, true))
@@ -123,29 +126,32 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     }
 
     /** The metadata of the first node that has them; nodes that fail are an error only if no other node answers. */
-    private CompletableFuture<Optional<ShardKey>> ofMeta(int keyspaceId, Iterator<Store> nodes) {
+    private CompletableFuture<Optional<KeyspaceEncryption>> meta(int keyspaceId, Iterator<Store> nodes) {
         if (!nodes.hasNext()) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
         Store node = nodes.next();
         if (isTiFlash(node)) {
-            return ofMeta(keyspaceId, nodes);
+            return meta(keyspaceId, nodes);
         }
         String path = "/encryption/get-meta?keyspace_id=" + Integer.toUnsignedString(keyspaceId);
         return stores.get(node.getStatusAddress(), path)
-                .thenComposeAsync(
-                        body -> body.isPresent()
-                                ? CompletableFuture.completedFuture(Optional.of(parse(body.get(), keyspaceId)))
-                                : ofMeta(keyspaceId, nodes),
-                        threads)
-                .exceptionallyCompose(failure -> ofMeta(keyspaceId, nodes)
-                        .thenCompose(key -> key.isPresent()
-                                ? CompletableFuture.completedFuture(key)
+                .thenCompose(body -> body.isPresent()
+                        ? CompletableFuture.completedFuture(Optional.of(parse(body.get(), keyspaceId)))
+                        : meta(keyspaceId, nodes))
+                .exceptionallyCompose(failure -> meta(keyspaceId, nodes)
+                        .thenCompose(found -> found.isPresent()
+                                ? CompletableFuture.completedFuture(found)
                                 : CompletableFuture.failedFuture(failure)));
     }
 
-    /** On a thread of ours: a key service may have to be asked. */
-    private ShardKey parse(byte[] body, int keyspaceId) {
+    private CompletableFuture<Optional<ShardKey>> unwrapped(int keyspaceId, Optional<KeyspaceEncryption> meta) {
+        return meta.isPresent()
+                ? keyCalls.call(keyspaceId, () -> Optional.of(meta.get().key(this::decrypt)))
+                : CompletableFuture.completedFuture(Optional.empty());
+    }
+
+    private static KeyspaceEncryption parse(byte[] body, int keyspaceId) {
         long fileId;
         try {
             fileId = EncryptionMeta.parseFrom(body).getCurrent().getFileId();
@@ -153,8 +159,7 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
             throw new CoplaneException(
                     ErrorCode.BAD_PROTOBUF, "EncryptionMeta does not parse: cause=" + e.getMessage(), e);
         }
-        return KeyspaceEncryption.parse(MemorySegment.ofArray(body), fileId, keyspaceId)
-                .key(this::decrypt);
+        return KeyspaceEncryption.parse(MemorySegment.ofArray(body), fileId, keyspaceId);
     }
 
     private byte[] decrypt(String vendor, String keyId, String region, String endpoint, byte[] ciphertext) {
@@ -195,7 +200,7 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
     }
 
     private Executor later() {
-        return CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, threads);
+        return CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS, timer);
     }
 
     private static String metaPath(GetRegionResponse region) {
@@ -250,7 +255,7 @@ public final class WriteKeys implements TxnChunkSettings.Keys, AutoCloseable {
 
     @Override
     public void close() {
-        threads.shutdownNow();
+        timer.shutdownNow();
         stores.close();
     }
 }
