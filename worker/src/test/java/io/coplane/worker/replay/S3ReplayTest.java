@@ -10,6 +10,7 @@ import io.coplane.testing.NoLeaks;
 import io.coplane.testing.S3Server;
 import io.coplane.testing.TestData;
 import io.coplane.worker.Worker;
+import io.coplane.worker.WorkerProcess;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -19,10 +20,12 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -100,15 +103,55 @@ final class S3ReplayTest {
         }
     }
 
+    /** worker.md 1, 4: every key of the reference at its default; the bucket comes by the environment and the ports by options, as a deployment has them. */
+    @Test
+    void aFileOfTheReferenceStartsAWorker(@TempDir Path folder) throws Exception {
+        Path file = Path.of(System.getProperty("coplane.root")).resolve("worker/src/test/resources/reference.toml");
+        Map<String, String> environment = Map.of(
+                "DFS_PREFIX",
+                "reference",
+                "DFS_S3_BUCKET",
+                S3Server.BUCKET,
+                "DFS_S3_ENDPOINT",
+                server.endpoint().toString(),
+                "DFS_S3_REGION",
+                "us-east-1",
+                "DFS_S3_KEY_ID",
+                S3Server.KEY_ID,
+                "DFS_S3_SECRET_KEY",
+                S3Server.SECRET_KEY,
+                "COPLANE_FIXED_CLOCK_MICROS",
+                String.valueOf(ReplayCommand.RECORDED_WALL_MICROS));
+        List<String> options = List.of("--addr", "127.0.0.1:0", "--cop-addr", "127.0.0.1:0");
+        try (WorkerProcess worker = WorkerProcess.start(folder, file, options, environment, List.of());
+                ObjectStore store = store("reference");
+                HttpTarget target = new HttpTarget(
+                        URI.create("http://127.0.0.1:" + worker.http().getPort()), store)) {
+            assertThat(worker.grpc().getPort()).isPositive();
+            assertThat(worker.lines("unknown key")).isEmpty();
+            assertThat(failures(target, 3)).isZero();
+            assertThat(store.list("", 10).join().entries()).isNotEmpty();
+
+            worker.process().destroy(); // SIGTERM
+            assertThat(worker.process().waitFor(30, TimeUnit.SECONDS)).isTrue();
+            assertThat(worker.process().exitValue()).isZero();
+            assertThat(worker.lines("stopped")).isNotEmpty();
+        }
+    }
+
     private static ObjectStore store(String prefix) {
         return StoreUrl.parse("s3://" + S3Server.BUCKET + "/" + prefix + "?endpoint=" + server.endpoint())
                 .open(ENVIRONMENT, 1);
     }
 
     private static int failures(ReplayTarget target) throws Exception {
+        return failures(target, REQUESTS);
+    }
+
+    private static int failures(ReplayTarget target, int requests) throws Exception {
         ReplayReport report = new ReplayReport();
         new Replay(target, Shape.MIXED, OptionalInt.empty(), 1, 2)
-                .run(Corpus.open(TestData.root()).load("smoke"), 1_000, REQUESTS, report, done -> {});
+                .run(Corpus.open(TestData.root()).load("smoke"), 1_000, requests, report, done -> {});
         return report.notPassed();
     }
 
