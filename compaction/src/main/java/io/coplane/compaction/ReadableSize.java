@@ -1,6 +1,7 @@
 package io.coplane.compaction;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.coplane.nativecache.AsciiNumbers;
 import java.math.BigDecimal;
 import java.util.Locale;
 
@@ -19,12 +20,13 @@ final class ReadableSize {
         }
         String text = value.textValue().strip();
         int digits = 0;
-        while (digits < text.length() && (Character.isDigit(text.charAt(digits)) || text.charAt(digits) == '.')) {
+        while (digits < text.length() && isOfNumber(text.charAt(digits))) {
             digits++;
         }
         int shift = shift(text.substring(digits).strip(), name);
         try {
-            BigDecimal bytes = new BigDecimal(text.substring(0, digits)).multiply(BigDecimal.valueOf(1L << shift));
+            BigDecimal bytes =
+                    AsciiNumbers.parseDecimal(text.substring(0, digits)).multiply(BigDecimal.valueOf(1L << shift));
             if (bytes.compareTo(MOST) > 0) {
                 throw JsonFields.bad("size is too large: field=" + name + " size=" + text);
             }
@@ -32,6 +34,10 @@ final class ReadableSize {
         } catch (NumberFormatException e) {
             throw JsonFields.bad("not a size: field=" + name + " size=" + text + " cause=" + e.getMessage());
         }
+    }
+
+    private static boolean isOfNumber(char c) {
+        return c >= '0' && c <= '9' || c == '.';
     }
 
     private static int shift(String unit, String name) {

@@ -13,6 +13,7 @@ import io.coplane.compaction.CompactionType.LeveledFile;
 import io.coplane.compaction.CompactionType.RowFile;
 import io.coplane.compaction.CompactionType.Spec;
 import io.coplane.compaction.CompactionType.TableIndex;
+import io.coplane.nativecache.AsciiNumbers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -135,7 +136,7 @@ final class RequestJson {
         for (Map.Entry<String, JsonNode> member : node.properties()) {
             long cf;
             try {
-                cf = Long.parseUnsignedLong(member.getKey());
+                cf = AsciiNumbers.parseUnsignedLong(member.getKey());
             } catch (NumberFormatException e) {
                 throw JsonFields.bad("invalid key, expected an integer: field=ln_tables " + e.getMessage());
             }

@@ -215,6 +215,7 @@ final class TxnChunkWorkerTest {
         answers("POST", "?keyspace_id=x", 400, "missing keyspace id");
         answers("POST", "?keyspace_id=-1", 400, "missing keyspace id");
         answers("POST", "?keyspace_id=4294967296", 400, "missing keyspace id");
+        answers("POST", "?keyspace_id=%D9%A1", 400, "missing keyspace id"); // a one, but not an ASCII one
         answers("GET", "?keyspace_id=1", 200, "{\"available\":true}");
         answers("GET", "?a=b&keyspace_id=%31&c", 200, "{\"available\":true}");
         answers("PUT", "?keyspace_id=1", 400, "invalid method");

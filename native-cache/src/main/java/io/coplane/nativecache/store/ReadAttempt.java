@@ -1,5 +1,6 @@
 package io.coplane.nativecache.store;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.Clock;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
@@ -158,9 +159,9 @@ final class ReadAttempt
             String text = range.substring(RANGE_UNIT.length());
             int dash = text.indexOf('-');
             int slash = text.indexOf('/');
-            first = Long.parseLong(text.substring(0, dash));
-            last = Long.parseLong(text.substring(dash + 1, slash));
-            whole = text.endsWith("*") ? Long.MAX_VALUE : Long.parseLong(text.substring(slash + 1));
+            first = AsciiNumbers.parseLong(text.substring(0, dash));
+            last = AsciiNumbers.parseLong(text.substring(dash + 1, slash));
+            whole = text.endsWith("*") ? Long.MAX_VALUE : AsciiNumbers.parseLong(text.substring(slash + 1));
         } catch (RuntimeException e) {
             throw new TransportException("response with a broken range: range=" + range, e);
         }

@@ -1,5 +1,6 @@
 package io.coplane.types.time;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.types.EvalContext;
 import io.coplane.types.EvalException;
 import io.coplane.types.decimal.Decimal;
@@ -235,7 +236,7 @@ public final class Intervals {
         long integer = 0;
         try {
             // the sign is read before, so the magnitude of the smallest int64 does not fit
-            long magnitude = Long.parseLong(negative ? whole.substring(1) : whole);
+            long magnitude = AsciiNumbers.parseLong(negative ? whole.substring(1) : whole);
             integer = negative ? -magnitude : magnitude;
         } catch (NumberFormatException ignored) { // reported as what it is: a bad value; the fraction counts
             bad(context, text, forDuration);
@@ -249,7 +250,7 @@ public final class Intervals {
             digits = Math.min(6, text.length() - dot - 1);
             String kept = text.substring(dot + 1, dot + 1 + digits);
             try {
-                fraction = Long.parseLong(kept + "0".repeat(6 - digits));
+                fraction = AsciiNumbers.parseLong(kept + "0".repeat(6 - digits));
             } catch (NumberFormatException ignored) { // as above
                 bad(context, text, forDuration);
                 return;

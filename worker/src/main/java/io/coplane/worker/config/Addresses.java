@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import java.net.InetAddress;
@@ -17,7 +18,7 @@ final class Addresses {
             String host = text.substring(0, colon);
             boolean bracketed = host.startsWith("[") && host.endsWith("]");
             try {
-                int port = Integer.parseInt(text, colon + 1, text.length(), 10);
+                int port = AsciiNumbers.parseInt(text.substring(colon + 1));
                 if (port >= 0 && port <= MOST_PORT && bracketed == (host.indexOf(':') >= 0)) {
                     InetAddress address =
                             InetAddress.ofLiteral(bracketed ? host.substring(1, host.length() - 1) : host);

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.toml.TomlMapper;
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.worker.config.ConfigKey.Kind;
@@ -113,7 +114,7 @@ public final class ConfigLoader {
 
     private static Object integer(String text) {
         try {
-            return Long.valueOf(text);
+            return AsciiNumbers.parseLong(text);
         } catch (NumberFormatException e) {
             return text;
         }
@@ -121,7 +122,7 @@ public final class ConfigLoader {
 
     private static Object number(String text) {
         try {
-            return Double.valueOf(text);
+            return AsciiNumbers.parseDouble(text);
         } catch (NumberFormatException e) {
             return text;
         }

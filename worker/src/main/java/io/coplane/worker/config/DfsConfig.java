@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.store.S3Config;
@@ -114,7 +115,7 @@ public record DfsConfig(
 
     private static int level(String text) {
         try {
-            return Integer.parseInt(text);
+            return AsciiNumbers.parseInt(text);
         } catch (NumberFormatException e) {
             throw new CoplaneException(
                     ErrorCode.BAD_CONFIG, "dfs.zstd-compression-level is no signed integer: value=" + text, e);

@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import java.math.BigDecimal;
@@ -72,7 +73,7 @@ final class DurationText {
     private static BigDecimal number(String number, String text) {
         BigDecimal value;
         try {
-            value = new BigDecimal(number.strip());
+            value = AsciiNumbers.parseDecimal(number.strip());
         } catch (NumberFormatException e) {
             throw bad("valid duration, only d, h, m, s, ms, us are supported.", text, e);
         }

@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import java.io.IOException;
@@ -117,8 +118,8 @@ public record Machine(long memoryBytes, double cpuQuota) {
 
     private static OptionalDouble positive(String text) {
         try {
-            double cores = Double.parseDouble(text);
-            if (cores > 0 && Double.isFinite(cores)) {
+            double cores = AsciiNumbers.parseDouble(text);
+            if (cores > 0) {
                 return OptionalDouble.of(cores);
             }
         } catch (NumberFormatException e) {

@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 
@@ -33,7 +34,8 @@ public record SizeOrPercent(long bytes, double percent, boolean isPercent) {
             return ofBytes(SizeText.parse(trimmed));
         }
         try {
-            double percent = Double.parseDouble(trimmed.substring(0, trimmed.length() - 1));
+            double percent = AsciiNumbers.parseDouble(
+                    trimmed.substring(0, trimmed.length() - 1).strip());
             if (percent >= 0 && percent <= Integer.MAX_VALUE) {
                 return ofPercent(percent);
             }

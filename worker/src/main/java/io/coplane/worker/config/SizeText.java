@@ -1,5 +1,6 @@
 package io.coplane.worker.config;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import java.math.BigDecimal;
@@ -26,7 +27,7 @@ final class SizeText {
         int shift = unitIndex(trimmed.substring(end).strip(), text) * BITS_PER_UNIT;
         BigDecimal value;
         try {
-            value = new BigDecimal(number);
+            value = AsciiNumbers.parseDecimal(number);
         } catch (NumberFormatException e) {
             throw new CoplaneException(ErrorCode.BAD_CONFIG, "invalid size string: value=\"" + text + "\"", e);
         }

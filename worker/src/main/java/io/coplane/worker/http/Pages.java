@@ -4,6 +4,7 @@ import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.CopAnswer;
 import io.coplane.engine.TxnChunkAnswer;
 import io.coplane.engine.TxnChunkRequest;
+import io.coplane.nativecache.AsciiNumbers;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
@@ -131,7 +132,7 @@ final class Pages {
             return OptionalInt.empty();
         }
         try {
-            return OptionalInt.of(Integer.parseUnsignedInt(values.getLast()));
+            return OptionalInt.of(AsciiNumbers.parseUnsignedInt(values.getLast()));
         } catch (NumberFormatException e) {
             return OptionalInt.empty();
         }

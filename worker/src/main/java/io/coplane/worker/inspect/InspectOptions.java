@@ -1,5 +1,6 @@
 package io.coplane.worker.inspect;
 
+import io.coplane.nativecache.AsciiNumbers;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.snapshot.KeyspaceEncryption;
@@ -74,7 +75,7 @@ final class InspectOptions {
             return file.fileId();
         }
         try {
-            return Long.parseUnsignedLong(fileId);
+            return AsciiNumbers.parseUnsignedLong(fileId);
         } catch (NumberFormatException e) {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "--file-id is no number: value=" + fileId, e);
         }

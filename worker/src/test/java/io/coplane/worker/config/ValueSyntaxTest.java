@@ -117,7 +117,8 @@ final class ValueSyntaxTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"5", "s", "1x", "1m5", "-1s", "1e999999s", "5u", "1,5s", "40000d", "1e-2000000000s"})
+    @ValueSource(
+            strings = {"5", "s", "1x", "1m5", "-1s", "1e999999s", "5u", "1,5s", "40000d", "1e-2000000000s", "\u0661s"})
     void whatIsNoDurationIsRefused(String text) {
         assertThatThrownBy(() -> DurationText.parse(text)).isInstanceOf(CoplaneException.class);
     }
