@@ -194,12 +194,11 @@ public final class CopStream {
     private CompletableFuture<Void> open() {
         stage = Stage.SNAPSHOT;
         long start = clock.nanoTime();
-        return plane.snapshot(call, pageDeadline())
-                .thenAccept(built -> {
-                    snapshot = built;
-                    snapshotNanos = clock.nanoTime() - start;
-                    running.work(built.guard());
-                });
+        return plane.snapshot(call, pageDeadline()).thenAccept(built -> {
+            snapshot = built;
+            snapshotNanos = clock.nanoTime() - start;
+            running.work(built.guard());
+        });
     }
 
     private Page execute() {

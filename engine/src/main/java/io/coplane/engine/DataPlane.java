@@ -408,10 +408,6 @@ public final class DataPlane implements AutoCloseable {
                 List.of(
                         new Account("requests", memory.usedBytes(), memory.capBytes()),
                         new Account("cache", cachedBytes(), memory.capBytes()),
-                        new Account(
-                                "txn_chunk_heap",
-                                txnChunks.heap().usedBytes(),
-                                txnChunks.heap().capBytes()),
                         new Account("parsed_heap", parsed.usedBytes(), parsed.capBytes())),
                 running.list(),
                 running.count());

@@ -24,7 +24,7 @@ public record PlaneStatus(
     /**
      * One account of memory.
      *
-     * @param name {@code requests}, {@code cache}, {@code txn_chunk_heap}, {@code parsed_heap}
+     * @param name {@code requests}, {@code cache}, {@code parsed_heap}
      */
     public record Account(String name, long usedBytes, long capBytes) {}
 

@@ -27,8 +27,7 @@ import org.slf4j.LoggerFactory;
  * Writes txn chunks (worker.md 14.2): key of the keyspace, permits, id, file, store, in this order. Both permits are held until the store has the file.
  * The reference takes them before it looks for the key; but that may be asked of a key service or a node that stalls, and needs no permit.
  *
- * <p>A file is built on the heap and charged there to an account of its own, a quarter of the heap, because the data plane's cap is one for native
- * memory and may be larger than the heap; the whole file then moves to native memory. Borrows everything. Thread-safe.
+ * <p>A file is built in native memory, charged to a guard of its own until the store has it. Borrows everything. Thread-safe.
  */
 final class TxnChunks {
     private static final Logger LOG = LoggerFactory.getLogger(TxnChunks.class);
@@ -36,12 +35,9 @@ final class TxnChunks {
     /** The reference waits for permits without a limit, its client for 3 s (worker.md 14.2). */
     private static final long PERMIT_SECONDS = 60;
 
-    private static final int HEAP_PART = 4;
-
     private final TxnChunkSettings settings;
     private final WorkerLimiter limiter;
     private final MemoryLimiter memory;
-    private final MemoryLimiter heap = new MemoryLimiter(Runtime.getRuntime().maxMemory() / HEAP_PART);
     private final ObjectStore store;
     private final Executor pool;
     private final Clock clock;
@@ -66,11 +62,6 @@ final class TxnChunks {
                 .help("Answers of /txn_chunk by status.")
                 .labelNames("status")
                 .register(registry);
-    }
-
-    /** Heap that files in the making hold. */
-    MemoryLimiter heap() {
-        return heap;
     }
 
     /** What is known of a request in work; handed from thread to thread by the futures that carry it. */
@@ -164,9 +155,9 @@ final class TxnChunks {
         MemoryGuard guard = memory.acquire(0);
         NativeArena arena = new NativeArena(guard);
         boolean built = false;
-        try (MemoryGuard onHeap = heap.acquire(0)) {
+        try {
             SstFile file = TxnChunkBody.build(
-                    call.request.body(), chunkId, settings.blockBytes(), key.orElse(null), onHeap, arena);
+                    call.request.body(), chunkId, settings.blockBytes(), key.orElse(null), guard, arena);
             built = true;
             return new Built(file.bytes(), arena, guard);
         } finally {

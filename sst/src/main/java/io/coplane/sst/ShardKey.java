@@ -269,18 +269,6 @@ public final class ShardKey {
         }
     }
 
-    /** Encrypts or decrypts bytes in place; both are the same in counter mode. */
-    static void crypt(Cipher cipher, SecretKeySpec key, long fileId, int offset, byte[] bytes, int from, int to) {
-        try {
-            cipher.init(Cipher.ENCRYPT_MODE, key, iv(fileId, offset));
-            if (cipher.doFinal(bytes, from, to - from, bytes, from) != to - from) {
-                throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "counter mode changed the length");
-            }
-        } catch (GeneralSecurityException e) {
-            throw new CoplaneException(ErrorCode.INVARIANT_BROKEN, "cannot encrypt", e);
-        }
-    }
-
     private static byte[] wrap(byte[] masterKey, byte[] bytes) {
         try {
             Cipher cipher = newCipher();

@@ -3,18 +3,18 @@ package io.coplane.sst;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
+import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32;
-import javax.crypto.Cipher;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
  * Writes a txn chunk as the reference does (snapshot.md 7.8; layout in {@link TxnChunkReader}, {@link TxnChunkCursor}, {@link TxnChunkFooter}).
  *
- * <p>Mutations come by key strictly ascending. One file a builder. Owns heap memory charged to the guard until closed. One thread.
+ * <p>Mutations come by key strictly ascending. One file a builder. Owns native memory charged to the guard until closed. One thread.
  *
  * <pre>
  * a waiting entry
@@ -48,15 +48,15 @@ public final class TxnChunkBuilder implements AutoCloseable {
     private final int blockBytes;
     private final ShardKey key; // null: not encrypted
     private final SecretKeySpec fileKey;
-    private final Cipher cipher;
+    private final BlockCipher cipher; // null: not encrypted
     private final CRC32 crc = new CRC32();
 
-    private final GrowableBytes waiting; // the open block
-    private final GrowableBytes blocks;
-    private final GrowableBytes blockKeys; // of each block: keyLength (4), offset of the block (4), key
-    private final GrowableBytes hashes; // entries of the hash index, in the order of keys
-    private final GrowableBytes checking; // per block whether it inserts or checks
-    private final GrowableBytes meta;
+    private final NativeBytes waiting; // the open block
+    private final NativeBytes blocks;
+    private final NativeBytes blockKeys; // of each block: keyLength (4), offset of the block (4), key
+    private final NativeBytes hashes; // entries of the hash index, in the order of keys
+    private final NativeBytes checking; // per block whether it inserts or checks
+    private final NativeBytes meta;
     private int entries; // in the open block
     private int lastAt;
     private long countedBytes;
@@ -81,13 +81,13 @@ public final class TxnChunkBuilder implements AutoCloseable {
         this.blockBytes = blockBytes;
         this.key = key;
         this.fileKey = key == null ? null : key.fileKey(key.version());
-        this.cipher = key == null ? null : ShardKey.newCipher();
-        this.waiting = new GrowableBytes(guard);
-        this.blocks = new GrowableBytes(guard);
-        this.blockKeys = new GrowableBytes(guard);
-        this.hashes = new GrowableBytes(guard);
-        this.checking = new GrowableBytes(guard);
-        this.meta = new GrowableBytes(guard);
+        this.cipher = key == null ? null : new BlockCipher();
+        this.waiting = new NativeBytes(guard);
+        this.blocks = new NativeBytes(guard);
+        this.blockKeys = new NativeBytes(guard);
+        this.hashes = new NativeBytes(guard);
+        this.checking = new NativeBytes(guard);
+        this.meta = new NativeBytes(guard);
     }
 
     /**
@@ -159,9 +159,7 @@ public final class TxnChunkBuilder implements AutoCloseable {
         if (entries == 0) {
             return Bytes.compare(innerKey, offset, length, biggest);
         }
-        int at = lastAt + KEY_AT;
-        int last = (int) Bytes.LE_INT.get(waiting.bytes, lastAt);
-        return Arrays.compareUnsigned(innerKey, offset, offset + length, waiting.bytes, at, at + last);
+        return Bytes.compare(innerKey, offset, length, waiting.segment, lastAt + KEY_AT, waiting.intAt(lastAt));
     }
 
     private void countOp(int op) {
@@ -193,24 +191,23 @@ public final class TxnChunkBuilder implements AutoCloseable {
 
     /** Common prefix of the first and the last key of the open block. */
     private int commonPrefix() {
-        byte[] bytes = waiting.bytes;
-        int first = (int) Bytes.LE_INT.get(bytes, 0);
-        int last = (int) Bytes.LE_INT.get(bytes, lastAt);
+        MemorySegment bytes = waiting.segment;
+        int first = waiting.intAt(0);
+        int last = waiting.intAt(lastAt);
         int at = lastAt + KEY_AT;
-        int mismatch = Arrays.mismatch(bytes, KEY_AT, KEY_AT + first, bytes, at, at + last);
-        return mismatch < 0 ? first : mismatch;
+        long mismatch = MemorySegment.mismatch(bytes, KEY_AT, KEY_AT + first, bytes, at, at + last);
+        return mismatch < 0 ? first : (int) mismatch;
     }
 
     private void closeBlock() {
-        byte[] in = waiting.bytes;
-        int firstLength = (int) Bytes.LE_INT.get(in, 0);
-        int lastLength = (int) Bytes.LE_INT.get(in, lastAt);
+        MemorySegment in = waiting.segment;
+        int firstLength = waiting.intAt(0);
         int prefix = commonPrefix();
         int start = blocks.length;
         blockKeys.putInt(firstLength);
         blockKeys.putInt(start);
         blockKeys.put(in, KEY_AT, firstLength);
-        biggest = Arrays.copyOfRange(in, lastAt + KEY_AT, lastAt + KEY_AT + lastLength);
+        biggest = in.asSlice(lastAt + KEY_AT, waiting.intAt(lastAt)).toArray(Layouts.BYTE);
         checking.putByte(checks ? 1 : 0);
         blockCount++;
 
@@ -220,25 +217,25 @@ public final class TxnChunkBuilder implements AutoCloseable {
         int offset = 0;
         for (int i = 0; i < entries; i++) {
             blocks.putInt(offset);
-            int keyLength = (int) Bytes.LE_INT.get(in, from);
-            int valueLength = (int) Bytes.LE_INT.get(in, from + VALUE_LENGTH_AT);
+            int keyLength = waiting.intAt(from);
+            int valueLength = waiting.intAt(from + VALUE_LENGTH_AT);
             offset += Short.BYTES + keyLength - prefix + Byte.BYTES + valueLength;
             from += KEY_AT + keyLength + valueLength;
         }
         blocks.putInt(offset);
         from = 0;
         for (int i = 0; i < entries; i++) {
-            int keyLength = (int) Bytes.LE_INT.get(in, from);
-            int valueLength = (int) Bytes.LE_INT.get(in, from + VALUE_LENGTH_AT);
+            int keyLength = waiting.intAt(from);
+            int valueLength = waiting.intAt(from + VALUE_LENGTH_AT);
             blocks.putShort(keyLength - prefix);
             blocks.put(in, from + KEY_AT + prefix, keyLength - prefix);
-            blocks.putByte(in[from + OP_AT]);
+            blocks.putByte(in.get(Layouts.BYTE, from + OP_AT));
             blocks.put(in, from + KEY_AT + keyLength, valueLength);
             from += KEY_AT + keyLength + valueLength;
         }
         putChecksum(blocks, start);
         if (fileKey != null) {
-            ShardKey.crypt(cipher, fileKey, chunkId, start, blocks.bytes, start, blocks.length);
+            cipher.crypt(fileKey, chunkId, start, blocks.segment, start, blocks.length - start);
         }
         waiting.clear();
         entries = 0;
@@ -248,10 +245,8 @@ public final class TxnChunkBuilder implements AutoCloseable {
         checks = false;
     }
 
-    private void putChecksum(GrowableBytes section, int start) {
-        crc.reset();
-        crc.update(section.bytes, start, section.length - start);
-        section.putInt((int) crc.getValue());
+    private void putChecksum(NativeBytes section, int start) {
+        section.putInt(Formats.compute(section.segment, start, section.length, crc));
     }
 
     /** Whether nothing was added: then there is no file to write. */
@@ -297,8 +292,8 @@ public final class TxnChunkBuilder implements AutoCloseable {
         meta.putShort(TxnChunkFooter.FORMAT);
         meta.putInt(TxnChunkFooter.MAGIC);
         MemorySegment bytes = arena.allocate(size);
-        MemorySegment.copy(MemorySegment.ofArray(blocks.bytes), 0, bytes, 0, blocks.length);
-        MemorySegment.copy(MemorySegment.ofArray(meta.bytes), 0, bytes, blocks.length, meta.length);
+        MemorySegment.copy(blocks.segment, 0, bytes, 0, blocks.length);
+        MemorySegment.copy(meta.segment, 0, bytes, blocks.length, meta.length);
         return new SstFile(chunkId, blocks.length, (long) blocks.length + propertiesAt, smallest, biggest, bytes);
     }
 
@@ -306,23 +301,23 @@ public final class TxnChunkBuilder implements AutoCloseable {
         meta.putInt(blockCount);
         int at = 0;
         for (int i = 0; i < blockCount; i++) {
-            meta.putInt((int) Bytes.LE_INT.get(blockKeys.bytes, at + Integer.BYTES));
-            at += 2 * Integer.BYTES + (int) Bytes.LE_INT.get(blockKeys.bytes, at);
+            meta.putInt(blockKeys.intAt(at + Integer.BYTES));
+            at += 2 * Integer.BYTES + blockKeys.intAt(at);
         }
         meta.putInt(blocks.length);
         at = 0;
         int offset = 0;
         for (int i = 0; i < blockCount; i++) {
             meta.putInt(offset);
-            int keyLength = (int) Bytes.LE_INT.get(blockKeys.bytes, at);
+            int keyLength = blockKeys.intAt(at);
             offset += keyLength;
             at += 2 * Integer.BYTES + keyLength;
         }
         meta.putInt(offset);
         at = 0;
         for (int i = 0; i < blockCount; i++) {
-            int keyLength = (int) Bytes.LE_INT.get(blockKeys.bytes, at);
-            meta.put(blockKeys.bytes, at + 2 * Integer.BYTES, keyLength);
+            int keyLength = blockKeys.intAt(at);
+            meta.put(blockKeys.segment, at + 2 * Integer.BYTES, keyLength);
             at += 2 * Integer.BYTES + keyLength;
         }
         meta.put(biggest, 0, biggest.length);
@@ -336,36 +331,36 @@ public final class TxnChunkBuilder implements AutoCloseable {
         meta.putInt(buckets);
         int offsetsAt = meta.length;
         meta.reserve(Math.addExact(Integer.BYTES * (buckets + 1), HASH_ENTRY_BYTES * keys));
-        byte[] out = meta.bytes;
-        Arrays.fill(out, offsetsAt, offsetsAt + Integer.BYTES * (buckets + 1), (byte) 0);
+        MemorySegment out = meta.segment;
+        out.asSlice(offsetsAt, Integer.BYTES * (buckets + 1L)).fill((byte) 0);
         for (int i = 0; i < keys; i++) {
-            addOffset(out, offsetsAt + Integer.BYTES * (bucket(i, buckets) + 1));
+            addOffset(offsetsAt + Integer.BYTES * (bucket(i, buckets) + 1));
         }
         int sum = 0;
         for (int i = 1; i <= buckets; i++) {
-            sum += (int) Bytes.LE_INT.get(out, offsetsAt + Integer.BYTES * i);
-            Bytes.LE_INT.set(out, offsetsAt + Integer.BYTES * i, sum);
+            sum += meta.intAt(offsetsAt + Integer.BYTES * i);
+            meta.setInt(offsetsAt + Integer.BYTES * i, sum);
         }
         int entriesAt = offsetsAt + Integer.BYTES * (buckets + 1);
         // offset of a bucket moves to its end while the bucket fills, which is where the next one starts
         for (int i = 0; i < keys; i++) {
             int offsetAt = offsetsAt + Integer.BYTES * bucket(i, buckets);
-            int to = entriesAt + (int) Bytes.LE_INT.get(out, offsetAt);
-            System.arraycopy(hashes.bytes, HASH_ENTRY_BYTES * i, out, to, HASH_ENTRY_BYTES);
-            addOffset(out, offsetAt);
+            int to = entriesAt + meta.intAt(offsetAt);
+            MemorySegment.copy(hashes.segment, (long) HASH_ENTRY_BYTES * i, out, to, HASH_ENTRY_BYTES);
+            addOffset(offsetAt);
         }
-        System.arraycopy(out, offsetsAt, out, offsetsAt + Integer.BYTES, Integer.BYTES * buckets);
-        Bytes.LE_INT.set(out, offsetsAt, 0);
+        MemorySegment.copy(out, offsetsAt, out, offsetsAt + Integer.BYTES, (long) Integer.BYTES * buckets);
+        meta.setInt(offsetsAt, 0);
         meta.length = entriesAt + HASH_ENTRY_BYTES * keys;
         putChecksum(meta, start);
     }
 
-    private static void addOffset(byte[] out, int at) {
-        Bytes.LE_INT.set(out, at, (int) Bytes.LE_INT.get(out, at) + HASH_ENTRY_BYTES);
+    private void addOffset(int at) {
+        meta.setInt(at, meta.intAt(at) + HASH_ENTRY_BYTES);
     }
 
     private int bucket(int i, int buckets) {
-        return (int) ((long) Bytes.LE_LONG.get(hashes.bytes, HASH_ENTRY_BYTES * i) & (buckets - 1));
+        return (int) (hashes.segment.get(Layouts.LE_LONG, (long) HASH_ENTRY_BYTES * i) & (buckets - 1));
     }
 
     /** Buckets for so many keys; at least 1 key. */
@@ -385,7 +380,7 @@ public final class TxnChunkBuilder implements AutoCloseable {
             meta.putInt(inserts);
         }
         property(TxnChunkReader.CHECKING_BLOCKS, checking.length);
-        meta.put(checking.bytes, 0, checking.length);
+        meta.put(checking.segment, 0, checking.length);
         if (key != null) {
             property(TableProperties.ENCRYPTION_VERSION, Integer.BYTES);
             meta.putInt(key.version());

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.testing.Dumps;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -131,8 +132,14 @@ class ShardKeyTest {
 
     private static String crypt(byte[] text, int version, long fileId, int offset, String plain) {
         byte[] bytes = Tables.bytes(plain);
-        ShardKey.crypt(
-                ShardKey.newCipher(), ShardKey.plain(text, 0).fileKey(version), fileId, offset, bytes, 0, bytes.length);
+        new BlockCipher()
+                .crypt(
+                        ShardKey.plain(text, 0).fileKey(version),
+                        fileId,
+                        offset,
+                        MemorySegment.ofArray(bytes),
+                        0,
+                        bytes.length);
         return Dumps.hex(bytes);
     }
 

@@ -303,7 +303,7 @@ final class DataPlaneServiceTest {
         assertThat(status.getPermits().getTotal()).isEqualTo(192);
         assertThat(status.getMemoryList())
                 .extracting(MemoryAccount::getName)
-                .containsExactly("requests", "cache", "txn_chunk_heap", "parsed_heap");
+                .containsExactly("requests", "cache", "parsed_heap");
         assertThat(status.getMemory(0).getCapBytes()).isEqualTo(64 << 20);
     }
 

@@ -66,10 +66,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
     /** Longest body of a compaction request: parsed it takes many times its size. The reference has no bound; stores send some kilobytes. */
     private static final long MOST_COMPACT_BYTES = 32 << 20;
 
-    /** Longest body of a txn chunk: the file is built on the heap, where it takes up to four times as much while it grows. */
-    private static final long MOST_TXN_CHUNK_BYTES =
-            Math.max(1 << 20, Runtime.getRuntime().maxMemory() / 16);
-
     /** A body that takes longer than this many idle timeouts, and comes slower than {@link #LEAST_BYTES_A_SECOND} then, is given up. */
     private static final int MOST_IDLE_TIMEOUTS = 10;
 
@@ -342,9 +338,6 @@ final class Connection extends ChannelInboundHandlerAdapter {
 
     private long maxBodyBytes() {
         long most = server.limits().maxBodyBytes();
-        if (isTxnChunk()) {
-            return Math.min(most, MOST_TXN_CHUNK_BYTES);
-        }
         return isCompact() ? Math.min(most, MOST_COMPACT_BYTES) : most;
     }
 
