@@ -47,7 +47,7 @@ public final class BlobBuilder implements AutoCloseable {
                 ? null
                 : options.key().fileKey(options.key().version());
         this.cipher = fileKey == null ? null : new BlockCipher();
-        this.compressor = new BlockCompressor(options.compression(), options.compressionLevel());
+        this.compressor = new BlockCompressor(options.compression(), options.compressionLevel(), guard);
         this.checksum = Formats.checksum(options.checksum());
         this.guard = guard;
         this.scratch = new NativeArena(guard);

@@ -84,7 +84,7 @@ public final class SstBuilder implements AutoCloseable {
         this.fileKey = options.key() == null
                 ? null
                 : options.key().fileKey(options.key().version());
-        this.compressor = new BlockCompressor(options.compression(), options.compressionLevel());
+        this.compressor = new BlockCompressor(options.compression(), options.compressionLevel(), guard);
         this.scratch = new NativeArena(guard);
         this.main = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
         this.old = new BlockWriter(compressor, options.checksum(), scratch, new NativeBytes(guard));
