@@ -35,6 +35,9 @@ final class TxnChunks {
     /** The reference waits for permits without a limit, its client for 3 s (worker.md 14.2). */
     private static final long PERMIT_SECONDS = 60;
 
+    /** What the store may take for a file, with its retries: it would try for many minutes, and both permits are held meanwhile. */
+    private static final long STORE_SECONDS = 60;
+
     private final TxnChunkSettings settings;
     private final WorkerLimiter limiter;
     private final MemoryLimiter memory;
@@ -174,7 +177,8 @@ final class TxnChunks {
         try {
             requireClient(call);
             call.stage = ChunkStage.CREATE;
-            stored = store.put(FileKind.TXN_CHUNK, chunkId, file.bytes());
+            long deadline = clock.nanoTime() + TimeUnit.SECONDS.toNanos(STORE_SECONDS);
+            stored = store.within(deadline).put(FileKind.TXN_CHUNK, chunkId, file.bytes());
         } catch (RuntimeException e) {
             stored = CompletableFuture.failedFuture(e);
         }

@@ -10,6 +10,7 @@ import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.FileKind;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.ObjectListing;
+import io.coplane.nativecache.ObjectStore;
 import io.coplane.nativecache.memory.Layouts;
 import io.coplane.nativecache.memory.NativeArena;
 import io.coplane.sst.ShardKey;
@@ -30,7 +31,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 import org.junit.jupiter.api.AfterEach;
@@ -221,6 +224,61 @@ final class TxnChunksTest {
 
         key.complete(Optional.empty());
         assertThat(answer.join()).isEqualTo(new TxnChunkAnswer(200, "{\"chunk_id\":155}"));
+    }
+
+    /** With its retries the store may take many minutes, and both permits are held meanwhile. */
+    @Test
+    void theStoreHasAMinute() {
+        plane.close();
+        Clock clock = Clock.system();
+        AtomicLong within = new AtomicLong();
+        ObjectStore slow = new ObjectStore() {
+            @Override
+            public ObjectStore within(long deadlineNanos) {
+                within.set(deadlineNanos - clock.nanoTime());
+                return this;
+            }
+
+            @Override
+            public CompletableFuture<Void> put(FileKind kind, long fileId, MemorySegment bytes) {
+                return within.get() == 0
+                        ? new CompletableFuture<>()
+                        : CompletableFuture.failedFuture(new CoplaneException(ErrorCode.DEADLINE, "no time"));
+            }
+
+            @Override
+            public CompletableFuture<MemorySegment> read(
+                    FileKind kind, long fileId, long start, long end, NativeArena arena) {
+                return store.read(kind, fileId, start, end, arena);
+            }
+
+            @Override
+            public CompletableFuture<Long> byteSize(FileKind kind, long fileId) {
+                return store.byteSize(kind, fileId);
+            }
+
+            @Override
+            public void close() {
+                store.close();
+            }
+        };
+        plane = DataPlane.open(
+                DataPlaneConfig.defaults(2, 256 << 20),
+                CompactionSettings.defaults(1),
+                new TxnChunkSettings(
+                        64,
+                        keyspace -> CompletableFuture.completedFuture(Optional.empty()),
+                        () -> CompletableFuture.completedFuture(ID)),
+                slow,
+                clock,
+                new PrometheusRegistry(),
+                (plain, address) -> plain);
+
+        TxnChunkAnswer answer = post(ONE);
+
+        assertThat(answer.httpStatus()).isEqualTo(500);
+        assertThat(answer.text()).contains("no time");
+        assertThat(within).hasValueBetween(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(60));
     }
 
     private static CoplaneException lost() {
