@@ -45,31 +45,17 @@ public final class WorkerProcess implements AutoCloseable {
      */
     public static WorkerProcess start(Path folder, String toml, String... flags) throws IOException {
         Path config = Files.writeString(folder.resolve("worker.toml"), toml);
-        return start(folder, config, List.of(), Map.of(), List.of(flags));
-    }
-
-    /**
-     * As the other one, from a file that is there.
-     *
-     * @param options of {@code serve}, beside the one that names the file
-     * @param environment beside that of this process
-     */
-    public static WorkerProcess start(
-            Path folder, Path config, List<String> options, Map<String, String> environment, List<String> flags)
-            throws IOException {
         Path log = folder.resolve("worker.log");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin/java").toString());
         command.addAll(Files.readAllLines(ROOT.resolve("config/jvm.flags")));
-        command.addAll(flags);
+        command.addAll(List.of(flags));
         command.addAll(List.of("-Dio.netty.leakDetection.level=paranoid", "-XX:+ExitOnOutOfMemoryError"));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.coplane.worker.CoplaneMain"));
         command.addAll(List.of("serve", "-C", config.toString()));
-        command.addAll(options);
         ProcessBuilder builder =
                 new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
         builder.environment().putAll(MALLOC);
-        builder.environment().putAll(environment);
         Process process = builder.start();
         try {
             return new WorkerProcess(process, log);

@@ -10,8 +10,8 @@ import io.coplane.testing.NoLeaks;
 import io.coplane.testing.S3Server;
 import io.coplane.testing.TestData;
 import io.coplane.worker.Worker;
-import io.coplane.worker.WorkerProcess;
 import io.coplane.worker.config.ConfigLoader;
+import io.coplane.worker.config.LoadedConfig;
 import io.coplane.worker.config.Machine;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.net.URI;
@@ -20,12 +20,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -105,7 +103,7 @@ final class S3ReplayTest {
 
     /** worker.md 1, 4: every key of the reference at its default; the bucket comes by the environment and the ports by options, as a deployment has them. */
     @Test
-    void aFileOfTheReferenceStartsAWorker(@TempDir Path folder) throws Exception {
+    void aFileOfTheReferenceStartsAWorker() throws Exception {
         Path file = Path.of(System.getProperty("coplane.root")).resolve("worker/src/test/resources/reference.toml");
         Map<String, String> environment = Map.of(
                 "DFS_PREFIX",
@@ -122,20 +120,16 @@ final class S3ReplayTest {
                 S3Server.SECRET_KEY,
                 "COPLANE_FIXED_CLOCK_MICROS",
                 String.valueOf(ReplayCommand.RECORDED_WALL_MICROS));
-        List<String> options = List.of("--addr", "127.0.0.1:0", "--cop-addr", "127.0.0.1:0");
-        try (WorkerProcess worker = WorkerProcess.start(folder, file, options, environment, List.of());
+        Map<String, Object> options = Map.of("addr", "127.0.0.1:0", "cop-addr", "127.0.0.1:0");
+        LoadedConfig loaded = ConfigLoader.read(Optional.of(file), options, environment);
+        try (Worker worker = Worker.start(loaded.config(), new Machine(64L << 30, 2));
                 ObjectStore store = store("reference");
                 HttpTarget target = new HttpTarget(
-                        URI.create("http://127.0.0.1:" + worker.http().getPort()), store)) {
-            assertThat(worker.grpc().getPort()).isPositive();
-            assertThat(worker.lines("unknown key")).isEmpty();
+                        URI.create("http://127.0.0.1:" + worker.address().getPort()), store)) {
+            assertThat(loaded.unknown()).isEmpty();
+            assertThat(worker.grpcAddress().getPort()).isPositive();
             assertThat(failures(target, 3)).isZero();
             assertThat(store.list("", 10).join().entries()).isNotEmpty();
-
-            worker.process().destroy(); // SIGTERM
-            assertThat(worker.process().waitFor(30, TimeUnit.SECONDS)).isTrue();
-            assertThat(worker.process().exitValue()).isZero();
-            assertThat(worker.lines("stopped")).isNotEmpty();
         }
     }
 
