@@ -17,12 +17,16 @@ import io.coplane.proto.kvrpcpb.LockInfo;
 import io.coplane.proto.tikvpb.TikvGrpc;
 import io.grpc.ClientCall;
 import io.grpc.ClientStreamTracer;
+import io.grpc.HasByteBuffer;
+import io.grpc.KnownLength;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -92,22 +96,22 @@ final class DelegateArrival implements AutoCloseable {
     }
 
     private DelegatedRequest.Data read(InputStream stream) throws IOException {
-        CodedInputStream input = CodedInputStream.newInstance(stream);
         DelegateResponse.Builder error = DelegateResponse.newBuilder();
         MemorySegment memTableData = NOTHING;
         MemorySegment snapshot = NOTHING;
-        for (int tag = input.readTag(); tag != 0; tag = input.readTag()) {
+        for (int first = stream.read(); first >= 0; first = stream.read()) {
+            int tag = CodedInputStream.readRawVarint32(first, stream);
             boolean isBytes = WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED;
             int field = isBytes ? WireFormat.getTagFieldNumber(tag) : 0;
             switch (field) {
-                case DelegateResponse.MEM_TABLE_DATA_FIELD_NUMBER -> memTableData = data(input);
-                case DelegateResponse.SNAPSHOT_FIELD_NUMBER -> snapshot = data(input);
+                case DelegateResponse.MEM_TABLE_DATA_FIELD_NUMBER -> memTableData = data(stream);
+                case DelegateResponse.SNAPSHOT_FIELD_NUMBER -> snapshot = data(stream);
                 case DelegateResponse.REGION_ERROR_FIELD_NUMBER ->
-                    error.setRegionError(Error.parseFrom(errorBytes(input)));
-                case DelegateResponse.LOCKED_FIELD_NUMBER -> error.setLocked(LockInfo.parseFrom(errorBytes(input)));
+                    error.setRegionError(Error.parseFrom(errorBytes(stream)));
+                case DelegateResponse.LOCKED_FIELD_NUMBER -> error.setLocked(LockInfo.parseFrom(errorBytes(stream)));
                 case DelegateResponse.OTHER_ERROR_FIELD_NUMBER ->
-                    error.setOtherErrorBytes(ByteString.copyFrom(errorBytes(input)));
-                default -> input.skipField(tag);
+                    error.setOtherErrorBytes(ByteString.copyFrom(errorBytes(stream)));
+                default -> skip(stream, tag);
             }
         }
         guard.release(arrivedBytes); // the stream's own buffers go with this method
@@ -115,28 +119,77 @@ final class DelegateArrival implements AutoCloseable {
         return new DelegatedRequest.Data(error.build(), memTableData, snapshot, this::close);
     }
 
-    private MemorySegment data(CodedInputStream input) throws IOException {
-        int bytes = input.readRawVarint32();
-        if (bytes < 0) {
-            throw new CoplaneException(
-                    ErrorCode.BAD_PROTOBUF, "DelegateResponse has a field of negative length: bytes=" + bytes);
-        }
+    private MemorySegment data(InputStream stream) throws IOException {
+        int bytes = length(stream, Integer.MAX_VALUE);
         MemorySegment segment = arena.allocate(bytes);
+        HasByteBuffer buffers = buffers(stream);
         for (int at = 0; at < bytes; ) {
-            byte[] piece = input.readRawBytes(Math.min(PIECE_BYTES, bytes - at));
-            MemorySegment.copy(piece, 0, segment, ValueLayout.JAVA_BYTE, at, piece.length);
-            at += piece.length;
+            at += copy(stream, buffers, segment, at, bytes - at);
         }
         return segment.asReadOnly();
     }
 
-    private static byte[] errorBytes(CodedInputStream input) throws IOException {
-        int bytes = input.readRawVarint32();
-        if (bytes < 0 || bytes > MOST_ERROR_BYTES) {
-            throw new CoplaneException(
-                    ErrorCode.BAD_PROTOBUF, "DelegateResponse has an error that is too long: bytes=" + bytes);
+    /** The stream as what shows its memory; null if it can't. It asks every piece of a message: not to be called for each of them. */
+    private static HasByteBuffer buffers(InputStream stream) {
+        return stream instanceof HasByteBuffer buffers && buffers.byteBufferSupported() ? buffers : null;
+    }
+
+    /** Copies the next bytes, at most {@code most}. @return how many, at least 1 */
+    private static int copy(InputStream stream, HasByteBuffer buffers, MemorySegment to, long at, int most)
+            throws IOException {
+        ByteBuffer next = buffers == null ? null : buffers.getByteBuffer();
+        if (next != null && next.hasRemaining()) {
+            int count = Math.min(most, next.remaining());
+            MemorySegment.copy(MemorySegment.ofBuffer(next), 0, to, at, count);
+            stream.skipNBytes(count); // its memory goes back
+            return count;
         }
-        return input.readRawBytes(bytes);
+        byte[] piece = readBytes(stream, Math.min(PIECE_BYTES, most));
+        MemorySegment.copy(piece, 0, to, ValueLayout.JAVA_BYTE, at, piece.length);
+        return piece.length;
+    }
+
+    private static byte[] errorBytes(InputStream stream) throws IOException {
+        return readBytes(stream, length(stream, MOST_ERROR_BYTES));
+    }
+
+    /** Length of a field; it can't be longer than what is left of the message, which is not known of a compressed one. */
+    private static int length(InputStream stream, int most) throws IOException {
+        int bytes = CodedInputStream.readRawVarint32(readByte(stream), stream);
+        int left = stream instanceof KnownLength ? stream.available() : Integer.MAX_VALUE;
+        if (bytes < 0 || bytes > Math.min(most, left)) {
+            throw new CoplaneException(
+                    ErrorCode.BAD_PROTOBUF, "DelegateResponse has a field of a length that can't be: bytes=" + bytes);
+        }
+        return bytes;
+    }
+
+    private static int readByte(InputStream stream) throws IOException {
+        int read = stream.read();
+        if (read < 0) {
+            throw new EOFException("the message ends within a field");
+        }
+        return read;
+    }
+
+    private static byte[] readBytes(InputStream stream, int count) throws IOException {
+        byte[] bytes = stream.readNBytes(count);
+        if (bytes.length < count) {
+            throw new EOFException("the message ends within a field");
+        }
+        return bytes;
+    }
+
+    private static void skip(InputStream stream, int tag) throws IOException {
+        switch (WireFormat.getTagWireType(tag)) {
+            case WireFormat.WIRETYPE_VARINT -> CodedInputStream.readRawVarint32(readByte(stream), stream);
+            case WireFormat.WIRETYPE_FIXED32 -> stream.skipNBytes(Integer.BYTES);
+            case WireFormat.WIRETYPE_FIXED64 -> stream.skipNBytes(Long.BYTES);
+            case WireFormat.WIRETYPE_LENGTH_DELIMITED -> stream.skipNBytes(length(stream, Integer.MAX_VALUE));
+            default ->
+                throw new CoplaneException(
+                        ErrorCode.BAD_PROTOBUF, "DelegateResponse has a field of no kind: tag=" + tag);
+        }
     }
 
     /** Frees the memory and gives the charge back. Idempotent. */

@@ -4,7 +4,11 @@ import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -13,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Channels by address, each made once and kept until {@link #close()} (worker.md 9.2). Owns them. Thread-safe.
+ * Channels by address, each made once and kept until {@link #close()} (worker.md 9.2). Owns them and their I/O threads. Thread-safe.
  */
 public final class GrpcChannels implements AutoCloseable {
     private static final int WINDOW_BYTES = 2 << 20;
@@ -23,6 +27,8 @@ public final class GrpcChannels implements AutoCloseable {
     private static final List<String> SCHEMES = List.of("http://", "https://", "grpc://");
 
     private final ConcurrentHashMap<String, ManagedChannel> byAddress = new ConcurrentHashMap<>();
+    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(
+            new DefaultThreadFactory("coplane-grpc-client", true), NioIoHandler.newFactory());
     private final Optional<Supplier<SslContext>> tls;
     private final int maxMessageBytes;
 
@@ -47,6 +53,8 @@ public final class GrpcChannels implements AutoCloseable {
 
     private ManagedChannel open(String target) {
         NettyChannelBuilder builder = NettyChannelBuilder.forTarget("dns:///" + target)
+                .eventLoopGroup(group)
+                .channelFactory(FrameBuffers::client)
                 .maxInboundMessageSize(maxMessageBytes)
                 .flowControlWindow(WINDOW_BYTES)
                 .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
@@ -88,9 +96,11 @@ public final class GrpcChannels implements AutoCloseable {
                 channel.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                return;
+                break;
             }
         }
         byAddress.clear();
+        group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
     }
 }

@@ -9,7 +9,11 @@ import io.grpc.ServerInterceptors;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
 import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -21,7 +25,7 @@ import java.util.function.Function;
 
 /**
  * The gRPC server of {@code cop-addr} (worker.md 9): {@code tikvpb.Tikv}, our own service, health and reflection. Handlers run on its I/O threads and never block. Owns
- * its sockets until {@link #close()}; borrows the data plane. Thread-safe.
+ * its sockets and I/O threads until {@link #close()}; borrows the data plane. Thread-safe.
  */
 public final class GrpcServer implements AutoCloseable {
     private static final int WINDOW_BYTES = 2 << 20;
@@ -29,13 +33,22 @@ public final class GrpcServer implements AutoCloseable {
     private static final int KEEP_ALIVE_SECONDS = 10;
     private static final int KEEP_ALIVE_TIMEOUT_SECONDS = 3;
 
+    private static final int GROUP_STOP_SECONDS = 5;
+
     private final Server server;
+    private final EventLoopGroup group;
     private final HealthStatusManager health;
     private final EndlessCalls endless;
     private final Duration shutdownTimeout;
 
-    private GrpcServer(Server server, HealthStatusManager health, EndlessCalls endless, Duration shutdownTimeout) {
+    private GrpcServer(
+            Server server,
+            EventLoopGroup group,
+            HealthStatusManager health,
+            EndlessCalls endless,
+            Duration shutdownTimeout) {
         this.server = server;
+        this.group = group;
         this.health = health;
         this.endless = endless;
         this.shutdownTimeout = shutdownTimeout;
@@ -77,7 +90,12 @@ public final class GrpcServer implements AutoCloseable {
             Options options) {
         HealthStatusManager health = new HealthStatusManager();
         EndlessCalls endless = new EndlessCalls();
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(
+                new DefaultThreadFactory("coplane-grpc", true), NioIoHandler.newFactory());
         NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
+                .bossEventLoopGroup(group)
+                .workerEventLoopGroup(group)
+                .channelFactory(FrameBuffers::server)
                 .directExecutor()
                 .flowControlWindow(WINDOW_BYTES)
                 .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)
@@ -98,10 +116,11 @@ public final class GrpcServer implements AutoCloseable {
         try {
             server.start();
         } catch (IOException e) {
+            stop(group);
             throw new CoplaneException(
                     ErrorCode.BAD_CONFIG, "can't listen: cop-addr=" + address + " cause=" + e.getMessage(), e);
         }
-        return new GrpcServer(server, health, endless, options.shutdownTimeout());
+        return new GrpcServer(server, group, health, endless, options.shutdownTimeout());
     }
 
     /** Where it listens. */
@@ -133,5 +152,11 @@ public final class GrpcServer implements AutoCloseable {
             server.shutdownNow();
             Thread.currentThread().interrupt();
         }
+        stop(group);
+    }
+
+    private static void stop(EventLoopGroup group) {
+        group.shutdownGracefully(0, GROUP_STOP_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(GROUP_STOP_SECONDS, TimeUnit.SECONDS);
     }
 }

@@ -95,10 +95,7 @@ final class SoakTest {
                 checkIdle(worker);
                 long residentBytes = worker.statusBytes("VmHWM");
                 print("capMib=%d peakResidentMib=%d", capBytes / MIB, residentBytes / MIB);
-                // the goal is without the last term: docs/soak.md
-                assertThat(residentBytes)
-                        .as("resident memory")
-                        .isLessThanOrEqualTo(capBytes + BESIDE_CAP_BYTES + capBytes / 2);
+                assertThat(residentBytes).as("resident memory").isLessThanOrEqualTo(capBytes + BESIDE_CAP_BYTES);
                 endUnderLoad(worker, loads, node);
             }
         }

@@ -1,0 +1,235 @@
+package io.coplane.worker.grpc;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.collection.IntObjectHashMap;
+import java.util.Iterator;
+
+/**
+ * Keeps HTTP/2 frames in memory that belongs to their stream, so that a message which waits for its end holds about as much as has come of it.
+ *
+ * <p>gRPC keeps the frames of a message until it is whole. A frame that is a part of what one read of the socket brought keeps all of that: a buffer of 128 KiB, which a read fills
+ * by a third as a rule and which holds frames of other streams as well. So a message held two to three times what was charged for it. Here every frame is copied out,
+ * frames of one stream side by side: what a stream holds goes back to the system when its message was read, or given up.
+ *
+ * <pre>
+ * at  bytes  field     a frame of HTTP/2, big-endian
+ *  0      3  length    of the payload; at most 16 KiB, or the connection ends
+ *  3      1  type      0 = DATA
+ *  4      1  flags
+ *  5      4  streamId  without the topmost bit
+ *  9         payload
+ * </pre>
+ *
+ * <p>Owns the frame that is on its way, and a reference to the memory of each stream that holds frames. Belongs to the channel's event loop.
+ */
+final class FrameBuffers extends ChannelInboundHandlerAdapter {
+    /** What a client sends before its first frame. */
+    static final int CLIENT_PREFACE_BYTES = 24;
+
+    private static final int TYPE_AT = 3;
+    private static final int STREAM_AT = 5;
+    static final int HEAD_BYTES = 9;
+
+    /** HTTP/2's default, which gRPC does not change: its reader refuses longer ones. */
+    static final int MOST_PAYLOAD_BYTES = 16 << 10;
+
+    private static final int FULL_BYTES = HEAD_BYTES + MOST_PAYLOAD_BYTES;
+    private static final int MOST_SLAB_BYTES = 16 * FULL_BYTES;
+
+    /** From here on memory is a mapping of its own (bin/coplane sets it so), which the system has back at once; smaller ones are the pool's. */
+    private static final int MAPPED_BYTES = 128 << 10;
+
+    private static final int DATA = 0;
+
+    private final byte[] head = new byte[HEAD_BYTES];
+    private final IntObjectHashMap<Slab> slabs = new IntObjectHashMap<>();
+    private int headBytes;
+    private ByteBuf frame; // null: its head is not whole
+    private long plainBytes; // so many more are handed on as they are
+    private boolean over;
+
+    /** @param prefaceBytes before the first frame */
+    FrameBuffers(int prefaceBytes) {
+        plainBytes = prefaceBytes;
+    }
+
+    /** A channel of a client. */
+    static Channel client() {
+        NioSocketChannel channel = new NioSocketChannel();
+        channel.pipeline().addFirst(new Placing(0));
+        return channel;
+    }
+
+    /** A channel of a server; it prepares those that it accepts. */
+    static ServerChannel server() {
+        NioServerSocketChannel channel = new NioServerSocketChannel();
+        channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object accepted) {
+                ((Channel) accepted).pipeline().addFirst(new Placing(CLIENT_PREFACE_BYTES));
+                ctx.fireChannelRead(accepted);
+            }
+        });
+        return channel;
+    }
+
+    /** Puts the handler where plain frames pass by: behind TLS, which is there before the first byte comes, if it is used. */
+    private static final class Placing extends ChannelInboundHandlerAdapter {
+        private final int prefaceBytes;
+
+        private Placing(int prefaceBytes) {
+            this.prefaceBytes = prefaceBytes;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ChannelHandlerContext tls = ctx.pipeline().context(SslHandler.class);
+            ChannelHandlerContext before = tls == null ? ctx : tls;
+            ctx.pipeline().addAfter(before.name(), null, new FrameBuffers(prefaceBytes));
+            ctx.fireChannelRead(message);
+            ctx.pipeline().remove(this);
+        }
+    }
+
+    /** Memory of a stream's last frames. */
+    private static final class Slab {
+        private ByteBuf memory;
+        private int usedBytes;
+        private int heldBytes; // by frames of the stream, at most; no more than matters
+
+        /** The more a stream holds, the larger: what is left over in the end is less than what is held. */
+        private void renew(ChannelHandlerContext ctx, int bytes) {
+            if (memory != null && isRead()) {
+                heldBytes = 0;
+            }
+            int capacity = Math.max(bytes, heldBytes / FULL_BYTES * FULL_BYTES);
+            ByteBuf fresh = capacity < MAPPED_BYTES
+                    ? ctx.alloc().directBuffer(capacity, capacity)
+                    : UnpooledByteBufAllocator.DEFAULT.directBuffer(capacity, capacity);
+            if (memory != null) {
+                memory.release();
+            }
+            memory = fresh;
+            usedBytes = 0;
+        }
+
+        /** Nobody holds a frame in it: they were read, or their call is over. */
+        private boolean isRead() {
+            return memory.refCnt() == 1;
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (!(message instanceof ByteBuf in)) {
+            ctx.fireChannelRead(message);
+            return;
+        }
+        try {
+            while (in.isReadable() && !over) {
+                take(ctx, in);
+            }
+        } finally {
+            in.release();
+        }
+    }
+
+    private void take(ChannelHandlerContext ctx, ByteBuf in) {
+        if (plainBytes > 0) {
+            int count = (int) Math.min(plainBytes, in.readableBytes());
+            plainBytes -= count;
+            ctx.fireChannelRead(in.readRetainedSlice(count));
+            return;
+        }
+        if (frame == null) {
+            int count = Math.min(HEAD_BYTES - headBytes, in.readableBytes());
+            in.readBytes(head, headBytes, count);
+            headBytes += count;
+            if (headBytes < HEAD_BYTES) {
+                return;
+            }
+            headBytes = 0;
+            begin(ctx);
+        }
+        in.readBytes(frame, Math.min(frame.writableBytes(), in.readableBytes()));
+        if (!frame.isWritable()) {
+            ByteBuf whole = frame;
+            frame = null;
+            ctx.fireChannelRead(whole);
+        }
+    }
+
+    private void begin(ChannelHandlerContext ctx) {
+        int payloadBytes = (head[0] & 0xFF) << 16 | (head[1] & 0xFF) << 8 | head[2] & 0xFF;
+        if (payloadBytes > MOST_PAYLOAD_BYTES) { // the reader ends the connection by the head alone
+            plainBytes = Long.MAX_VALUE;
+            frame = ctx.alloc().directBuffer(HEAD_BYTES, HEAD_BYTES);
+        } else if (head[TYPE_AT] == DATA) {
+            int stream = (head[STREAM_AT] & 0x7F) << 24
+                    | (head[STREAM_AT + 1] & 0xFF) << 16
+                    | (head[STREAM_AT + 2] & 0xFF) << 8
+                    | head[STREAM_AT + 3] & 0xFF;
+            frame = ofStream(ctx, stream, HEAD_BYTES + payloadBytes);
+        } else {
+            frame = ctx.alloc().directBuffer(HEAD_BYTES + payloadBytes, HEAD_BYTES + payloadBytes);
+        }
+        frame.writeBytes(head);
+    }
+
+    private ByteBuf ofStream(ChannelHandlerContext ctx, int stream, int bytes) {
+        Slab slab = slabs.get(stream);
+        if (slab == null) {
+            slab = new Slab();
+            slab.renew(ctx, bytes);
+            slabs.put(stream, slab);
+        } else if (slab.memory.capacity() - slab.usedBytes < bytes) {
+            slab.renew(ctx, bytes);
+        }
+        ByteBuf part = slab.memory.retainedSlice(slab.usedBytes, bytes).clear();
+        slab.usedBytes += bytes;
+        slab.heldBytes = Math.min(MOST_SLAB_BYTES, slab.heldBytes + bytes);
+        return part;
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) {
+        Iterator<Slab> all = slabs.values().iterator();
+        while (all.hasNext()) {
+            Slab slab = all.next();
+            if (slab.isRead()) {
+                slab.memory.release();
+                all.remove();
+            }
+        }
+        ctx.fireChannelReadComplete();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        free();
+        ctx.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext ctx) {
+        free();
+    }
+
+    private void free() {
+        over = true;
+        if (frame != null) {
+            frame.release();
+            frame = null;
+        }
+        slabs.values().forEach(slab -> slab.memory.release());
+        slabs.clear();
+    }
+}
