@@ -15,6 +15,7 @@ import java.lang.invoke.MethodHandle;
  * <p>Every byte is charged to the guard, and counted in {@link NativeArena#mappedBytes()}, until {@link #close()}. One thread; others may read the segment
  * until it grows or is closed.
  */
+@SuppressWarnings("restricted") // calls the C library, which is told no more bytes than it gave
 public final class GrowingMemory implements AutoCloseable {
     private static final MethodHandle REALLOC =
             function("realloc", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
