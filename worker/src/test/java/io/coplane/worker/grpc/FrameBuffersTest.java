@@ -117,7 +117,8 @@ final class FrameBuffersTest {
 
         channel.writeInbound(part);
 
-        assertThat((Object) channel.readInbound()).isNull();
+        ByteBuf left = channel.readInbound();
+        assertThat(left).isNull();
         assertThat(channel.finish()).isFalse();
         assertThat(part.refCnt()).isZero();
     }

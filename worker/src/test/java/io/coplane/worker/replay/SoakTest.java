@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 final class SoakTest {
     private static final boolean LONG = Boolean.getBoolean("coplane.long");
-    private static final long SECONDS = Long.getLong("coplane.soakSeconds", LONG ? 1800 : 30);
+    private static final long SECONDS = Long.getLong("coplane.soakSeconds", LONG ? 1800 : 60);
     private static final long ROUND_SECONDS = 60;
     private static final int CONNECTIONS = 64;
     private static final int OVER_GRPC = 24;
