@@ -259,6 +259,11 @@ public final class DataPlane implements AutoCloseable {
         return ErrorTable.service(failure);
     }
 
+    /** A failure as {@code tikvpb.Tikv} tells it, for what fails outside of it. */
+    public static DelegatedAnswer delegatedError(Throwable failure) {
+        return ErrorTable.delegated(failure, ErrorTable.Stage.ADMIT, "");
+    }
+
     /** What this data plane is at. */
     public PlaneStatus status() {
         return new PlaneStatus(

@@ -277,7 +277,10 @@ public final class Worker implements AutoCloseable {
                             tls.map(Tls::grpcServer),
                             Set.copyOf(config.security().certAllowedCn()),
                             config.own().isGrpcPermitted(),
-                            config.own().maxGrpcMessageBytes(),
+                            new GrpcServer.Limits(
+                                    config.own().maxGrpcMessageBytes(),
+                                    plane.memory(),
+                                    config.own().writeIdleTimeout()),
                             config.own().shutdownTimeout()));
             owned.push(() -> grpc.close(left()));
             LOG.info(

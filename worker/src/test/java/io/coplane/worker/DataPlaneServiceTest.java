@@ -210,7 +210,7 @@ final class DataPlaneServiceTest {
 
     @Test
     void aClientThatTakesNothingIsGivenUp() throws Exception {
-        worker("[coplane]\nwrite-idle-timeout = \"200ms\"\n");
+        worker("[coplane]\nwrite-idle-timeout = \"1s\"\n"); // and after another half of it the stream is reset
         HandClient client = new HandClient(CallOptions.DEFAULT, scan("").build());
         client.call.request(1);
         client.next();

@@ -26,12 +26,18 @@ import io.coplane.worker.config.Machine;
 import io.coplane.worker.grpc.Calls;
 import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.pd.PdServer;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
+import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
@@ -54,6 +60,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
@@ -186,10 +193,7 @@ final class GrpcWorkerTest {
     @Test
     void anExecutionThatOutgrowsTheMemoryCapIsBusyToo() throws IOException {
         worker("memory-upper-threshold = \"20MiB\"\ncop-block-cache-size = 0\ncop-max-resp-size = \"1GiB\"\n");
-        node.answer = DelegateResponse.newBuilder()
-                .setMemTableData(ByteString.copyFrom(HungryRequests.integers()))
-                .setSnapshot(ByteString.copyFrom(HungryRequests.emptyShard()))
-                .build();
+        node.answer = hungry();
 
         Response modest = ask(HungryRequests.modest());
         assertThat(modest.hasRegionError()).isFalse();
@@ -234,6 +238,66 @@ final class GrpcWorkerTest {
 
         for (CompletableFuture<Response> answer : answers) {
             assertThat(answer.join().getOtherError()).isEqualTo("no such region");
+        }
+    }
+
+    /** A client that takes no message, over a connection that is alive: others are served, its calls are given up in time, and nothing is left. */
+    @Test
+    @Timeout(10)
+    void answersThatAClientDoesNotReadAreChargedBoundedAndGivenUp() throws Exception {
+        worker("memory-upper-threshold = \"40MiB\"\ncop-block-cache-size = 0\n"
+                + "coplane.grpc-permits = true\ncoplane.write-idle-timeout = \"1500ms\"\n");
+        long mostBytes = (40L << 20) / 4;
+        node.answer = hungry();
+        int answerBytes = ask(HungryRequests.rows()).getSerializedSize();
+        assertThat(answerBytes).isBetween((int) mostBytes / 3 + 10_000, (int) mostBytes / 2);
+        ManagedChannel deaf = NettyChannelBuilder.forTarget(address())
+                .usePlaintext()
+                .flowControlWindow(64 << 10)
+                .build();
+        List<DeafCall> calls = new ArrayList<>();
+        try {
+            for (int i = 0; i < 2; i++) {
+                calls.add(new DeafCall(deaf));
+                int asked = i + 1;
+                await(() ->
+                        worker.memory().usedBytes() > asked * (answerBytes - 1_000L) && worker.requestsInWork() == 0);
+            }
+            assertThat(worker.memory().usedBytes()).isLessThanOrEqualTo(mostBytes);
+            assertThat(worker.heldPermits()).isZero();
+
+            Response busy = ask(HungryRequests.rows());
+
+            assertThat(busy.getRegionError().getServerIsBusy().getReason())
+                    .isEqualTo("Coprocessor task canceled due to exceeding memory quota");
+            assertThat(busy.getData()).isEmpty();
+            assertThat(ask(HungryRequests.modest()).hasRegionError()).isFalse();
+            await(() -> worker.memory().usedBytes() == 0);
+            assertThat(deaf.getState(false)).isEqualTo(ConnectivityState.READY);
+            for (DeafCall call : calls) {
+                call.call.request(1);
+                assertThat(call.end.get(2, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
+            }
+            assertThat(ask(HungryRequests.rows()).getSerializedSize()).isGreaterThan((int) mostBytes / 3);
+            await(() -> worker.memory().usedBytes() == 0);
+        } finally {
+            deaf.shutdownNow();
+        }
+    }
+
+    private static DelegateResponse hungry() {
+        return DelegateResponse.newBuilder()
+                .setMemTableData(ByteString.copyFrom(HungryRequests.integers()))
+                .setSnapshot(ByteString.copyFrom(HungryRequests.emptyShard()))
+                .build();
+    }
+
+    /** For some seconds, and ends by an interrupt. */
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("waited for too long").isLessThan(end);
+            TimeUnit.MILLISECONDS.sleep(2);
         }
     }
 
@@ -404,6 +468,24 @@ final class GrpcWorkerTest {
         @Override
         public void onCompleted() {
             events.add("completed");
+        }
+    }
+
+    /** A call that takes no message; how it ends is seen only when it does. */
+    private static final class DeafCall extends ClientCall.Listener<Response> {
+        private final CompletableFuture<Status> end = new CompletableFuture<>();
+        private final ClientCall<Request, Response> call;
+
+        private DeafCall(ManagedChannel channel) {
+            call = channel.newCall(TikvGrpc.getCoprocessorMethod(), CallOptions.DEFAULT);
+            call.start(this, new Metadata());
+            call.sendMessage(HungryRequests.rows());
+            call.halfClose();
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            end.complete(status);
         }
     }
 

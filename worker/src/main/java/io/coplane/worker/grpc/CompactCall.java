@@ -5,6 +5,7 @@ import io.coplane.compaction.CompactionProgress;
 import io.coplane.engine.CompactAnswer;
 import io.coplane.engine.DataPlane;
 import io.coplane.nativecache.Failures;
+import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.proto.v1.CompactProgress;
 import io.coplane.proto.v1.CompactRequest;
 import io.grpc.ServerCall;
@@ -24,6 +25,7 @@ final class CompactCall extends OneRequestCall<CompactRequest, CompactProgress> 
 
     private final DataPlane plane;
     private final ScheduledExecutorService ticker;
+    private final WaitingAnswers.Room room;
     private final CompactionProgress progress = new CompactionProgress();
     private CompactProgress told = CompactProgress.getDefaultInstance(); // on the ticker's thread only
     private volatile boolean over;
@@ -32,8 +34,10 @@ final class CompactCall extends OneRequestCall<CompactRequest, CompactProgress> 
     CompactCall(
             ServerCall<Charged<CompactRequest>, CompactProgress> call,
             DataPlane plane,
-            ScheduledExecutorService ticker) {
+            ScheduledExecutorService ticker,
+            WaitingAnswers waiting) {
         super(call);
+        room = waiting.room();
         this.plane = plane;
         this.ticker = ticker;
     }
@@ -91,14 +95,20 @@ final class CompactCall extends OneRequestCall<CompactRequest, CompactProgress> 
     private void finish(CompactAnswer answer) {
         if (answer.error().isPresent()) {
             fail(answer.error().get());
-        } else {
-            whenDelivered = answer.delivered();
-            send(
-                    numbers()
-                            .setChangeSet(UnsafeByteOperations.unsafeWrap(answer.body()))
-                            .build(),
-                    true);
+            return;
         }
+        try {
+            room.take(answer.body().length);
+        } catch (MemoryLimitException e) {
+            fail(e);
+            return;
+        }
+        whenDelivered = answer.delivered();
+        send(
+                numbers()
+                        .setChangeSet(UnsafeByteOperations.unsafeWrap(answer.body()))
+                        .build(),
+                true);
     }
 
     @Override
@@ -109,6 +119,7 @@ final class CompactCall extends OneRequestCall<CompactRequest, CompactProgress> 
     @Override
     void over(boolean isDelivered) {
         over = true;
+        room.close();
         if (isDelivered) {
             whenDelivered.run();
         }

@@ -54,8 +54,12 @@ public final class DataPlaneService implements AutoCloseable {
         this.options = options;
     }
 
-    /** The service as a server takes it. */
-    public ServerServiceDefinition definition() {
+    /**
+     * The service as a server takes it.
+     *
+     * @param waiting room for answers that clients have not taken yet
+     */
+    ServerServiceDefinition definition(WaitingAnswers waiting) {
         MethodDescriptor<Charged<CoprocessorRequest>, CoprocessorPage> coprocessor =
                 charged(DataPlaneGrpc.getCoprocessorMethod(), CoprocessorRequest.getDefaultInstance());
         MethodDescriptor<Charged<CompactRequest>, CompactProgress> compact =
@@ -76,7 +80,7 @@ public final class DataPlaneService implements AutoCloseable {
                                         options.takesPermits(),
                                         options.idleTimeout().toNanos())
                                 .started())
-                .addMethod(compact, (call, headers) -> new CompactCall(call, plane, ticker).started())
+                .addMethod(compact, (call, headers) -> new CompactCall(call, plane, ticker, waiting).started())
                 .addMethod(DataPlaneGrpc.getCancelMethod(), ServerCalls.asyncUnaryCall(this::cancel))
                 .addMethod(
                         DataPlaneGrpc.getStatusMethod(),

@@ -11,6 +11,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.collection.IntObjectHashMap;
 import java.util.Iterator;
+import java.util.function.Supplier;
 
 /**
  * Keeps HTTP/2 frames in memory that belongs to their stream, so that a message which waits for its end holds about as much as has come of it.
@@ -48,6 +49,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     private static final int MAPPED_BYTES = 128 << 10;
 
     private static final int DATA = 0;
+    private static final int WINDOW_UPDATE = 8;
 
     private final byte[] head = new byte[HEAD_BYTES];
     private final IntObjectHashMap<Slab> slabs = new IntObjectHashMap<>();
@@ -55,26 +57,37 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     private ByteBuf frame; // null: its head is not whole
     private long plainBytes; // so many more are handed on as they are
     private boolean over;
+    private final StreamWatch watch; // null: none
 
     /** @param prefaceBytes before the first frame */
     FrameBuffers(int prefaceBytes) {
+        this(prefaceBytes, null);
+    }
+
+    /** @param watch of the same connection, told of its frames; null: none */
+    private FrameBuffers(int prefaceBytes, StreamWatch watch) {
         plainBytes = prefaceBytes;
+        this.watch = watch;
     }
 
     /** A channel of a client. */
     static Channel client() {
         NioSocketChannel channel = new NioSocketChannel();
-        channel.pipeline().addFirst(new Placing(0));
+        channel.pipeline().addFirst(new Placing(0, () -> null));
         return channel;
     }
 
-    /** A channel of a server; it prepares those that it accepts. */
-    static ServerChannel server() {
+    /**
+     * A channel of a server; it prepares those that it accepts.
+     *
+     * @param watch makes the watch of a connection
+     */
+    static ServerChannel server(Supplier<StreamWatch> watch) {
         NioServerSocketChannel channel = new NioServerSocketChannel();
         channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object accepted) {
-                ((Channel) accepted).pipeline().addFirst(new Placing(CLIENT_PREFACE_BYTES));
+                ((Channel) accepted).pipeline().addFirst(new Placing(CLIENT_PREFACE_BYTES, watch));
                 ctx.fireChannelRead(accepted);
             }
         });
@@ -84,16 +97,18 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     /** Puts the handler where plain frames pass by: behind TLS, which is there before the first byte comes, if it is used. */
     private static final class Placing extends ChannelInboundHandlerAdapter {
         private final int prefaceBytes;
+        private final Supplier<StreamWatch> watch;
 
-        private Placing(int prefaceBytes) {
+        private Placing(int prefaceBytes, Supplier<StreamWatch> watch) {
             this.prefaceBytes = prefaceBytes;
+            this.watch = watch;
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             ChannelHandlerContext tls = ctx.pipeline().context(SslHandler.class);
             ChannelHandlerContext before = tls == null ? ctx : tls;
-            ctx.pipeline().addAfter(before.name(), null, new FrameBuffers(prefaceBytes));
+            ctx.pipeline().addAfter(before.name(), null, new FrameBuffers(prefaceBytes, watch.get()));
             ctx.fireChannelRead(message);
             ctx.pipeline().remove(this);
         }
@@ -124,6 +139,13 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
         /** Nobody holds a frame in it: they were read, or their call is over. */
         private boolean isRead() {
             return memory.refCnt() == 1;
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext ctx) {
+        if (watch != null) {
+            watch.start(ctx);
         }
     }
 
@@ -173,15 +195,21 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
             plainBytes = Long.MAX_VALUE;
             frame = ctx.alloc().directBuffer(HEAD_BYTES, HEAD_BYTES);
         } else if (head[TYPE_AT] == DATA) {
-            int stream = (head[STREAM_AT] & 0x7F) << 24
-                    | (head[STREAM_AT + 1] & 0xFF) << 16
-                    | (head[STREAM_AT + 2] & 0xFF) << 8
-                    | head[STREAM_AT + 3] & 0xFF;
-            frame = ofStream(ctx, stream, HEAD_BYTES + payloadBytes);
+            frame = ofStream(ctx, stream(), HEAD_BYTES + payloadBytes);
         } else {
+            if (head[TYPE_AT] == WINDOW_UPDATE && watch != null) {
+                watch.windowGrows(stream());
+            }
             frame = ctx.alloc().directBuffer(HEAD_BYTES + payloadBytes, HEAD_BYTES + payloadBytes);
         }
         frame.writeBytes(head);
+    }
+
+    private int stream() {
+        return (head[STREAM_AT] & 0x7F) << 24
+                | (head[STREAM_AT + 1] & 0xFF) << 16
+                | (head[STREAM_AT + 2] & 0xFF) << 8
+                | head[STREAM_AT + 3] & 0xFF;
     }
 
     private ByteBuf ofStream(ChannelHandlerContext ctx, int stream, int bytes) {
@@ -225,6 +253,9 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
 
     private void free() {
         over = true;
+        if (watch != null) {
+            watch.stop();
+        }
         if (frame != null) {
             frame.release();
             frame = null;

@@ -4,6 +4,7 @@ import io.coplane.engine.DelegatedAnswer;
 import io.coplane.engine.DelegatedRequest;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
+import io.coplane.nativecache.MemoryLimiter;
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
 import io.grpc.netty.NettyServerBuilder;
@@ -60,19 +61,28 @@ public final class GrpcServer implements AutoCloseable {
      * @param tls server context that requires client certificates; empty = plain text
      * @param allowedNames common names that peers may have; empty = any
      * @param takesPermits requests take the permits of those over HTTP
-     * @param maxMessageBytes a larger request fails with RESOURCE_EXHAUSTED; at least 1
+     * @param limits what clients may ask of it
      * @param shutdownTimeout calls in work may take so long after {@link GrpcServer#close()}
      */
     public record Options(
             Optional<SslContext> tls,
             Set<String> allowedNames,
             boolean takesPermits,
-            int maxMessageBytes,
+            Limits limits,
             Duration shutdownTimeout) {
         public Options {
             allowedNames = Set.copyOf(allowedNames);
         }
     }
+
+    /**
+     * What clients may ask of a server.
+     *
+     * @param maxMessageBytes a larger request fails with RESOURCE_EXHAUSTED; at least 1
+     * @param memory what requests are charged to, and answers until their clients took them
+     * @param writeIdleTimeout a call whose client takes nothing of its answer for so long is given up
+     */
+    public record Limits(int maxMessageBytes, MemoryLimiter memory, Duration writeIdleTimeout) {}
 
     /**
      * Binds and serves.
@@ -88,6 +98,8 @@ public final class GrpcServer implements AutoCloseable {
             DelegatedRequest.Store store,
             Optional<DataPlaneService> own,
             Options options) {
+        Limits limits = options.limits();
+        WaitingAnswers waiting = new WaitingAnswers(limits.memory());
         HealthStatusManager health = new HealthStatusManager();
         EndlessCalls endless = new EndlessCalls();
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(
@@ -95,19 +107,19 @@ public final class GrpcServer implements AutoCloseable {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
                 .bossEventLoopGroup(group)
                 .workerEventLoopGroup(group)
-                .channelFactory(FrameBuffers::server)
+                .channelFactory(() -> FrameBuffers.server(() -> new StreamWatch(limits.writeIdleTimeout())))
                 .directExecutor()
                 .flowControlWindow(WINDOW_BYTES)
                 .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)
-                .maxInboundMessageSize(options.maxMessageBytes())
+                .maxInboundMessageSize(limits.maxMessageBytes())
                 .keepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .keepAliveTimeout(KEEP_ALIVE_TIMEOUT_SECONDS, TimeUnit.SECONDS)
                 .permitKeepAliveTime(1, TimeUnit.MILLISECONDS)
                 .permitKeepAliveWithoutCalls(true)
-                .addService(CopServices.tikv(answer, store, options.takesPermits()))
+                .addService(CopServices.tikv(answer, store, options.takesPermits(), limits.memory(), waiting))
                 .addService(ServerInterceptors.intercept(health.getHealthService(), endless))
                 .addService(ServerInterceptors.intercept(ProtoReflectionServiceV1.newInstance(), endless));
-        own.ifPresent(service -> builder.addService(service.definition()));
+        own.ifPresent(service -> builder.addService(service.definition(waiting)));
         options.tls().ifPresent(builder::sslContext);
         if (!options.allowedNames().isEmpty()) {
             builder.intercept(new CommonNameCheck(options.allowedNames()));

@@ -126,18 +126,23 @@ abstract class OneRequestCall<Q extends Message, R> extends ServerCall.Listener<
         }
     }
 
-    final void fail(CoplaneException failure) {
+    /** Ends the call with what the table of errors says. */
+    void fail(CoplaneException failure) {
         fail(DataPlane.serviceError(failure));
     }
 
     /** Ends the call with an error and its details. Nothing happens after the end. */
-    final synchronized void fail(ServiceError error) {
-        if (closed) {
-            return;
-        }
-        closed = true;
+    final void fail(ServiceError error) {
         StatusException status = status(error);
-        call.close(status.getStatus(), status.getTrailers());
+        fail(status.getStatus(), status.getTrailers());
+    }
+
+    /** Ends the call with a status. Nothing happens after the end. */
+    final synchronized void fail(Status status, Metadata trailers) {
+        if (!closed) {
+            closed = true;
+            call.close(status, trailers);
+        }
     }
 
     private static StatusException status(ServiceError error) {

@@ -67,7 +67,12 @@ final class GrpcTarget implements ReplayTarget {
                 plane::coprocessor,
                 delegate,
                 Optional.empty(),
-                new GrpcServer.Options(Optional.empty(), Set.of(), false, MOST_BYTES, Duration.ofSeconds(10)));
+                new GrpcServer.Options(
+                        Optional.empty(),
+                        Set.of(),
+                        false,
+                        new GrpcServer.Limits(MOST_BYTES, plane.memory(), Duration.ofMinutes(1)),
+                        Duration.ofSeconds(10)));
     }
 
     /** Gives back what {@link #send} laid down for a request. */
