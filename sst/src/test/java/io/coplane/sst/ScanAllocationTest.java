@@ -26,7 +26,7 @@ class ScanAllocationTest {
     private static final int BLOCK_BYTES = 16 << 10;
     private static final int BYTES_A_BLOCK = 256;
     private static final int BYTES_A_SCAN = 4 << 10;
-    private static final int WARM_UPS = 400; // of a method that is not compiled to the end views cost more
+    private static final int MOST_RUNS = 4_000; // of a method that is not compiled to the end views cost more
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final MemoryGuard guard = MemoryGuard.unlimited();
@@ -41,9 +41,8 @@ class ScanAllocationTest {
             SstReader table = SstReader.open(build(compression, arena), 1, 1, null);
             TableCursor cursor = table.cursor(false, arena);
 
-            assertThat(leastAllocated(() -> walk(cursor)))
-                    .isLessThanOrEqualTo(BYTES_A_SCAN
-                            + (long) BYTES_A_BLOCK * table.blocks().index.count());
+            assertAllocates(
+                    BYTES_A_SCAN + (long) BYTES_A_BLOCK * table.blocks().index.count(), () -> walk(cursor));
         }
     }
 
@@ -57,9 +56,8 @@ class ScanAllocationTest {
             SstReader table = SstReader.open(file, 1, 1, null);
             TableCursor cursor = table.cursor(false, arena);
 
-            assertThat(leastAllocated(() -> walk(cursor)))
-                    .isLessThanOrEqualTo(BYTES_A_SCAN
-                            + (long) BYTES_A_BLOCK * table.blocks().index.count());
+            assertAllocates(
+                    BYTES_A_SCAN + (long) BYTES_A_BLOCK * table.blocks().index.count(), () -> walk(cursor));
             assertThat(cache.missCount())
                     .isEqualTo(1
                             + (compression == CompressionType.NONE
@@ -80,12 +78,11 @@ class ScanAllocationTest {
                     .count();
         }
         try (var builder = new SstBuilder(options(compression), 1, false, guard)) {
-            assertThat(leastAllocated(() -> {
-                        builder.reset(1);
-                        addAll(builder);
-                        builder.finish();
-                    }))
-                    .isLessThanOrEqualTo(ENTRIES / 20 + (long) BYTES_A_BLOCK * blocks);
+            assertAllocates(ENTRIES / 20 + (long) BYTES_A_BLOCK * blocks, () -> {
+                builder.reset(1);
+                addAll(builder);
+                builder.finish();
+            });
         }
     }
 
@@ -117,14 +114,15 @@ class ScanAllocationTest {
         assertThat(entries).isEqualTo(ENTRIES);
     }
 
-    private long leastAllocated(Runnable work) {
+    /** Runs the work until it allocates no more than it may: how soon the compiler is done with it depends on what else the machine does. */
+    private void assertAllocates(long mostBytes, Runnable work) {
         long least = Long.MAX_VALUE;
-        for (int i = 0; i < WARM_UPS; i++) {
+        for (int i = 0; i < MOST_RUNS && least > mostBytes; i++) {
             long before = threads.getCurrentThreadAllocatedBytes();
             work.run();
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        return least;
+        assertThat(least).isLessThanOrEqualTo(mostBytes);
     }
 
     /** A store of one file. */
