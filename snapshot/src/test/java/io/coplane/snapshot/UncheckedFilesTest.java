@@ -34,7 +34,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Damage that no checksum tells: other keys, values, versions. Rows may be wrong then, but every read ends, with rows or a typed error. */
 @ExtendWith(NoLeaks.class)
 class UncheckedFilesTest {
-    private static final int BUDGET = Boolean.getBoolean("coplane.long") ? 200_000 : 6_000;
+    private static final int BUDGET = Boolean.getBoolean("coplane.long") ? 200_000 : 3_000;
     private static final int KEYS = 12;
     private static final int BLOCK_BYTES = 100;
     private static final long LIMIT_BYTES = 16 << 20;
