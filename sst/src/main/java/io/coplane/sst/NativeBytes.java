@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 public final class NativeBytes implements AutoCloseable {
     private static final long FIRST_BYTES = 1 << 10;
 
-    /** From here on memory grows by half: what isn't used costs nothing, but is charged. */
+    /** From here on memory grows by a quarter: what isn't used costs nothing, but is charged. */
     private static final long LARGE_BYTES = 1 << 20;
 
     private static final long MAX_BYTES = Integer.MAX_VALUE - 64;
@@ -71,7 +71,7 @@ public final class NativeBytes implements AutoCloseable {
             throw new CoplaneException(ErrorCode.BAD_ARGUMENT, "too many bytes for one file: bytes=" + needed);
         }
         long before = segment.byteSize();
-        long ahead = before < LARGE_BYTES ? 2 * before : before + before / 2;
+        long ahead = before < LARGE_BYTES ? 2 * before : before + before / 4;
         long wanted = Math.min(MAX_BYTES, Math.max(Math.max(FIRST_BYTES, needed), ahead));
         try {
             resize(wanted);

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ScanAllocationTest {
     private static final int ENTRIES = 20_000;
     private static final int BLOCK_BYTES = 16 << 10;
-    private static final int BYTES_A_BLOCK = 256;
+    private static final int BYTES_A_BLOCK = 384; // views for checksum and codec; the compiler avoids some of them
     private static final int BYTES_A_SCAN = 4 << 10;
     private static final int MOST_RUNS = 4_000; // of a method that is not compiled to the end views cost more
 
@@ -36,7 +36,7 @@ class ScanAllocationTest {
 
     @ParameterizedTest
     @EnumSource
-    void aScanAllocatesAtMost256BytesABlock(CompressionType compression) {
+    void aScanAllocatesAtMost384BytesABlock(CompressionType compression) {
         try (var arena = new NativeArena(guard)) {
             SstReader table = SstReader.open(build(compression, arena), 1, 1, null);
             TableCursor cursor = table.cursor(false, arena);
@@ -48,7 +48,7 @@ class ScanAllocationTest {
 
     @ParameterizedTest
     @EnumSource
-    void aScanThroughTheCacheAllocatesAtMost256BytesABlock(CompressionType compression) {
+    void aScanThroughTheCacheAllocatesAtMost384BytesABlock(CompressionType compression) {
         try (var cache = new BlockCache(64 << 20, new MemoryLimiter(256 << 20));
                 var arena = new NativeArena(guard)) {
             MemorySegment bytes = build(compression, arena);
@@ -69,7 +69,7 @@ class ScanAllocationTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFileAllocatesNothingForAnEntryAndAtMost256BytesABlock(CompressionType compression) {
+    void aFileAllocatesNothingForAnEntryAndAtMost384BytesABlock(CompressionType compression) {
         int blocks;
         try (var arena = new NativeArena(guard)) {
             blocks = SstReader.open(build(compression, arena), 1, 1, null)
