@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(NoLeaks.class)
 final class CompactionModelTest {
     private static final int SEEDS =
-            Integer.getInteger("coplane.seeds", Boolean.getBoolean("coplane.long") ? 10_000 : 200);
+            Integer.getInteger("coplane.seeds", Boolean.getBoolean("coplane.long") ? 10_000 : 100);
 
     static Stream<Long> seeds() {
         return Seeds.fixedAndFresh();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(NoLeaks.class)
 final class ResumeModelTest {
     private static final int SEEDS =
-            Integer.getInteger("coplane.seeds", Boolean.getBoolean("coplane.long") ? 2_000 : 30);
+            Integer.getInteger("coplane.seeds", Boolean.getBoolean("coplane.long") ? 2_000 : 12);
 
     @TempDir
     private Path folder;
