@@ -87,7 +87,7 @@ public final class Worker implements AutoCloseable {
         return plane.memory();
     }
 
-    /** What bodies of HTTP requests hold until they are decoded; beside {@link #memory}. */
+    /** What bodies of HTTP requests and messages of gRPC hold until they are decoded; beside {@link #memory}. */
     public MemoryLimiter bodies() {
         return bodies;
     }
@@ -279,7 +279,10 @@ public final class Worker implements AutoCloseable {
                             config.own().isGrpcPermitted(),
                             new GrpcServer.Limits(
                                     config.own().maxGrpcMessageBytes(),
+                                    config.own().maxConnections(),
                                     plane.memory(),
+                                    bodies,
+                                    config.own().bodyIdleTimeout(),
                                     config.own().writeIdleTimeout()),
                             config.own().shutdownTimeout()));
             owned.push(() -> grpc.close(left()));

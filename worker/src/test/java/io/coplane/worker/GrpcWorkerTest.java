@@ -46,6 +46,8 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -258,7 +260,7 @@ final class GrpcWorkerTest {
         List<DeafCall> calls = new ArrayList<>();
         try {
             for (int i = 0; i < 2; i++) {
-                calls.add(new DeafCall(deaf));
+                calls.add(new DeafCall(deaf, true));
                 int asked = i + 1;
                 await(() ->
                         worker.memory().usedBytes() > asked * (answerBytes - 1_000L) && worker.requestsInWork() == 0);
@@ -282,6 +284,104 @@ final class GrpcWorkerTest {
             await(() -> worker.memory().usedBytes() == 0);
         } finally {
             deaf.shutdownNow();
+        }
+    }
+
+    @Test
+    void aMessageOnItsWayIsRefusedBeyondTheAccountOfBodies() throws Exception {
+        worker("coplane.max-inflight-body-bytes = \"1MiB\"\n");
+        node.answer =
+                DelegateResponse.newBuilder().setOtherError("no such region").build();
+        Request large = request(DAG, 0, NODE).toBuilder()
+                .setData(ByteString.copyFrom(new byte[4 << 20]))
+                .build();
+
+        assertThatThrownBy(() -> ask(large))
+                .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
+                .matches(e -> e.getStatus().getCode() == Status.Code.RESOURCE_EXHAUSTED);
+
+        assertThat(node.asked).isEmpty();
+        assertThat(ask(DAG, 0).getOtherError()).isEqualTo("no such region");
+        await(() -> worker.bodies().usedBytes() == 0);
+    }
+
+    @Test
+    void messagesAreChargedBeforeTheyAreDecodedCompressedOrNot() throws Exception {
+        worker("memory-upper-threshold = \"8MiB\"\ncop-block-cache-size = 0\n");
+        node.answer =
+                DelegateResponse.newBuilder().setOtherError("no such region").build();
+        Request large = request(DAG, 0, NODE).toBuilder()
+                .setData(ByteString.copyFrom(new byte[32 << 20]))
+                .build();
+
+        for (String compressor : List.of("identity", "gzip")) {
+            TikvGrpc.TikvBlockingStub stub =
+                    TikvGrpc.newBlockingStub(channels.to(address())).withCompression(compressor);
+            assertThat(stub.coprocessor(large)
+                            .getRegionError()
+                            .getServerIsBusy()
+                            .getReason())
+                    .isEqualTo("Coprocessor task canceled due to exceeding memory quota");
+            assertThat(node.asked).isEmpty();
+            assertThat(stub.coprocessor(request(DAG, 0, NODE)).getOtherError()).isEqualTo("no such region");
+            node.asked.clear();
+        }
+        await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
+    }
+
+    @Test
+    void aRequestThatStandsStillIsGivenUp() throws Exception {
+        worker("coplane.body-idle-timeout = \"400ms\"\n");
+        ManagedChannel channel =
+                NettyChannelBuilder.forTarget(address()).usePlaintext().build();
+        try {
+            DeafCall call = new DeafCall(channel, false);
+            call.call.request(1);
+
+            assertThat(call.end.get(8, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
+            await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    @Test
+    void connectionsAndCallsAreBounded() throws Exception {
+        worker("coplane.max-connections = 2\n");
+        node.answer =
+                DelegateResponse.newBuilder().setOtherError("no such region").build();
+        ManagedChannel channel =
+                NettyChannelBuilder.forTarget(address()).usePlaintext().build();
+        try {
+            DeafCall first = new DeafCall(channel, false);
+            DeafCall second = new DeafCall(channel, false);
+            DeafCall third = new DeafCall(channel, false);
+            third.call.request(1);
+            assertThat(third.end.get(8, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+
+            first.call.cancel("enough", null);
+            second.call.cancel("enough", null);
+
+            assertThat(TikvGrpc.newBlockingStub(channel)
+                            .coprocessor(request(DAG, 0, NODE))
+                            .getOtherError())
+                    .isEqualTo("no such region");
+            assertThat(ask(DAG, 0).getOtherError()).isEqualTo("no such region"); // the second connection
+            try (Socket tooMany = new Socket(
+                    InetAddress.getLoopbackAddress(), worker.grpcAddress().getPort())) {
+                tooMany.setSoTimeout(8_000);
+                assertThat(isClosed(tooMany)).isTrue();
+            }
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
+    private static boolean isClosed(Socket socket) throws IOException {
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketException e) { // reset
+            return true;
         }
     }
 
@@ -476,11 +576,13 @@ final class GrpcWorkerTest {
         private final CompletableFuture<Status> end = new CompletableFuture<>();
         private final ClientCall<Request, Response> call;
 
-        private DeafCall(ManagedChannel channel) {
+        private DeafCall(ManagedChannel channel, boolean isWhole) {
             call = channel.newCall(TikvGrpc.getCoprocessorMethod(), CallOptions.DEFAULT);
             call.start(this, new Metadata());
             call.sendMessage(HungryRequests.rows());
-            call.halfClose();
+            if (isWhole) {
+                call.halfClose();
+            }
         }
 
         @Override

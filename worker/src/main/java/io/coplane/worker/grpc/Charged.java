@@ -1,15 +1,19 @@
 package io.coplane.worker.grpc;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
+import com.google.protobuf.UnsafeByteOperations;
 import io.coplane.nativecache.CoplaneException;
 import io.coplane.nativecache.ErrorCode;
 import io.coplane.nativecache.MemoryGuard;
 import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
+import io.grpc.KnownLength;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.List;
 
 /**
  * A message that came, with its charge; or why it can't be taken.
@@ -28,6 +32,8 @@ record Charged<T extends Message>(T message, MemoryGuard charge, MemoryGuard onH
     private Charged(CoplaneException failure) {
         this(null, null, null, failure);
     }
+
+    private static final int PIECE_BYTES = 64 << 10;
 
     /** The message and the stream's buffer live side by side while it is decoded. */
     private static final int HELD_PER_BYTE = 2;
@@ -58,26 +64,56 @@ record Charged<T extends Message>(T message, MemoryGuard charge, MemoryGuard onH
 
         @Override
         public Charged<T> parse(InputStream stream) {
-            MemoryGuard charge = null;
-            MemoryGuard onHeap = null;
-            T message = null;
             try {
-                long bytes = (long) HELD_PER_BYTE * stream.available(); // a message's length is known
-                onHeap = HEAP.acquire(bytes);
-                charge = memory.acquire(bytes);
-                message = parser.parseFrom(stream);
-                return new Charged<>(message, charge, onHeap, null);
+                return stream instanceof KnownLength ? parse(stream, stream.available()) : parseUnknown(stream);
             } catch (MemoryLimitException e) {
                 return new Charged<>(e);
             } catch (IOException e) {
                 return new Charged<>(
                         new CoplaneException(ErrorCode.BAD_PROTOBUF, "message does not decode: " + e.getMessage(), e));
+            }
+        }
+
+        private Charged<T> parse(InputStream stream, int messageBytes) throws IOException {
+            long bytes = (long) HELD_PER_BYTE * messageBytes;
+            MemoryGuard charge = null;
+            MemoryGuard onHeap = null;
+            T message = null;
+            try {
+                onHeap = HEAP.acquire(bytes);
+                charge = memory.acquire(bytes);
+                message = parser.parseFrom(stream);
+                return new Charged<>(message, charge, onHeap, null);
             } finally {
                 if (message == null) {
                     close(charge);
                     close(onHeap);
                 }
             }
+        }
+
+        /** A compressed message tells its length when it has been read: it is charged piece by piece before. */
+        private Charged<T> parseUnknown(InputStream stream) throws IOException {
+            MemoryGuard charge = memory.acquire(0);
+            MemoryGuard onHeap = HEAP.acquire(0);
+            try {
+                ByteString whole = ByteString.EMPTY;
+                for (byte[] piece = piece(stream); piece.length > 0; piece = piece(stream)) {
+                    charge.charge(piece.length);
+                    onHeap.charge(piece.length);
+                    whole = whole.concat(UnsafeByteOperations.unsafeWrap(piece));
+                }
+                return parse(whole.newInput(), whole.size());
+            } finally {
+                for (MemoryGuard guard : List.of(charge, onHeap)) {
+                    guard.release(guard.chargedBytes());
+                    guard.close();
+                }
+            }
+        }
+
+        private static byte[] piece(InputStream stream) throws IOException {
+            return stream.readNBytes(PIECE_BYTES);
         }
 
         private static void close(MemoryGuard guard) {

@@ -11,6 +11,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.collection.IntObjectHashMap;
 import java.util.Iterator;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
@@ -29,7 +30,7 @@ import java.util.function.Supplier;
  *  9         payload
  * </pre>
  *
- * <p>Owns the frame that is on its way, and a reference to the memory of each stream that holds frames. Belongs to the channel's event loop.
+ * <p>Owns the frame that is on its way, and a reference to the memory of each stream that holds frames, with its charge. Belongs to the channel's event loop.
  */
 final class FrameBuffers extends ChannelInboundHandlerAdapter {
     /** What a client sends before its first frame. */
@@ -65,7 +66,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     }
 
     /** @param watch of the same connection, told of its frames; null: none */
-    private FrameBuffers(int prefaceBytes, StreamWatch watch) {
+    FrameBuffers(int prefaceBytes, StreamWatch watch) {
         plainBytes = prefaceBytes;
         this.watch = watch;
     }
@@ -80,14 +81,23 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     /**
      * A channel of a server; it prepares those that it accepts.
      *
+     * @param maxConnections more are closed at once
      * @param watch makes the watch of a connection
      */
-    static ServerChannel server(Supplier<StreamWatch> watch) {
+    static ServerChannel server(int maxConnections, Supplier<StreamWatch> watch) {
         NioServerSocketChannel channel = new NioServerSocketChannel();
+        AtomicInteger open = new AtomicInteger();
         channel.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object accepted) {
-                ((Channel) accepted).pipeline().addFirst(new Placing(CLIENT_PREFACE_BYTES, watch));
+                Channel connection = (Channel) accepted;
+                if (open.incrementAndGet() > maxConnections) {
+                    open.decrementAndGet();
+                    connection.unsafe().closeForcibly();
+                    return;
+                }
+                connection.closeFuture().addListener(closed -> open.decrementAndGet());
+                connection.pipeline().addFirst(new Placing(CLIENT_PREFACE_BYTES, watch));
                 ctx.fireChannelRead(accepted);
             }
         });
@@ -119,6 +129,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
         private ByteBuf memory;
         private int usedBytes;
         private int heldBytes; // by frames of the stream, at most; no more than matters
+        private long chargedBytes; // by the watch
 
         /** The more a stream holds, the larger: what is left over in the end is less than what is held. */
         private void renew(ChannelHandlerContext ctx, int bytes) {
@@ -145,7 +156,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         if (watch != null) {
-            watch.start(ctx);
+            watch.start(ctx, this::freeRead);
         }
     }
 
@@ -198,7 +209,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
             frame = ofStream(ctx, stream(), HEAD_BYTES + payloadBytes);
         } else {
             if (head[TYPE_AT] == WINDOW_UPDATE && watch != null) {
-                watch.windowGrows(stream());
+                watch.windowGrows(ctx, stream());
             }
             frame = ctx.alloc().directBuffer(HEAD_BYTES + payloadBytes, HEAD_BYTES + payloadBytes);
         }
@@ -223,21 +234,36 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
         }
         ByteBuf part = slab.memory.retainedSlice(slab.usedBytes, bytes).clear();
         slab.usedBytes += bytes;
+        if (watch != null) {
+            slab.chargedBytes += watch.arrives(ctx, stream, bytes);
+        }
         slab.heldBytes = Math.min(MOST_SLAB_BYTES, slab.heldBytes + bytes);
         return part;
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
+        freeRead();
+        ctx.fireChannelReadComplete();
+    }
+
+    /** Frees what streams hold whose frames were all read: the last one goes last. */
+    private void freeRead() {
         Iterator<Slab> all = slabs.values().iterator();
         while (all.hasNext()) {
             Slab slab = all.next();
             if (slab.isRead()) {
-                slab.memory.release();
+                free(slab);
                 all.remove();
             }
         }
-        ctx.fireChannelReadComplete();
+    }
+
+    private void free(Slab slab) {
+        slab.memory.release();
+        if (watch != null) {
+            watch.read(slab.chargedBytes);
+        }
     }
 
     @Override
@@ -253,14 +279,14 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
 
     private void free() {
         over = true;
-        if (watch != null) {
-            watch.stop();
-        }
         if (frame != null) {
             frame.release();
             frame = null;
         }
-        slabs.values().forEach(slab -> slab.memory.release());
+        slabs.values().forEach(this::free);
         slabs.clear();
+        if (watch != null) {
+            watch.stop();
+        }
     }
 }

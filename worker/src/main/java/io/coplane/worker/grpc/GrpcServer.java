@@ -79,10 +79,23 @@ public final class GrpcServer implements AutoCloseable {
      * What clients may ask of a server.
      *
      * @param maxMessageBytes a larger request fails with RESOURCE_EXHAUSTED; at least 1
-     * @param memory what requests are charged to, and answers until their clients took them
+     * @param memory what requests are charged to before they are decoded, and answers until their clients took them
+     * @param maxConnections more are closed at once, and more calls, of all connections, refused; at least 1
+     * @param arriving what requests are charged to on their way in, until they were decoded
+     * @param readIdleTimeout a call whose request stands still for so long is given up
      * @param writeIdleTimeout a call whose client takes nothing of its answer for so long is given up
      */
-    public record Limits(int maxMessageBytes, MemoryLimiter memory, Duration writeIdleTimeout) {}
+    public record Limits(
+            int maxMessageBytes,
+            int maxConnections,
+            MemoryLimiter memory,
+            MemoryLimiter arriving,
+            Duration readIdleTimeout,
+            Duration writeIdleTimeout) {
+        private StreamWatch watch() {
+            return new StreamWatch(arriving, readIdleTimeout, writeIdleTimeout);
+        }
+    }
 
     /**
      * Binds and serves.
@@ -107,7 +120,8 @@ public final class GrpcServer implements AutoCloseable {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
                 .bossEventLoopGroup(group)
                 .workerEventLoopGroup(group)
-                .channelFactory(() -> FrameBuffers.server(() -> new StreamWatch(limits.writeIdleTimeout())))
+                .channelFactory(() -> FrameBuffers.server(limits.maxConnections(), limits::watch))
+                .intercept(new CallLimit(limits.maxConnections()))
                 .directExecutor()
                 .flowControlWindow(WINDOW_BYTES)
                 .maxConcurrentCallsPerConnection(STREAMS_PER_CONNECTION)

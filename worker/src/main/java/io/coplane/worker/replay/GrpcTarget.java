@@ -71,7 +71,13 @@ final class GrpcTarget implements ReplayTarget {
                         Optional.empty(),
                         Set.of(),
                         false,
-                        new GrpcServer.Limits(MOST_BYTES, plane.memory(), Duration.ofMinutes(1)),
+                        new GrpcServer.Limits(
+                                MOST_BYTES,
+                                Integer.MAX_VALUE,
+                                plane.memory(),
+                                plane.memory(),
+                                Duration.ofMinutes(1),
+                                Duration.ofMinutes(1)),
                         Duration.ofSeconds(10)));
     }
 

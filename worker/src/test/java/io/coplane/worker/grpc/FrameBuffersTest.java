@@ -2,6 +2,7 @@ package io.coplane.worker.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.testing.NoLeaks;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -9,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -88,6 +90,32 @@ final class FrameBuffersTest {
         control(channel);
         assertThat(heldBytes.getAsLong()).isZero();
         channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void whatStreamsHoldIsChargedUntilItIsReadOrTheConnectionIsOver() {
+        int charged = FrameBuffers.HEAD_BYTES + MOST + StreamWatch.OBJECTS_OF_FRAME_BYTES;
+        MemoryLimiter arriving = new MemoryLimiter(2L * charged + charged / 2);
+        StreamWatch watch = new StreamWatch(arriving, Duration.ofMinutes(1), Duration.ofMinutes(1));
+        EmbeddedChannel channel = new EmbeddedChannel(new FrameBuffers(0, watch));
+        SplittableRandom random = new SplittableRandom(1);
+        List<ByteBuf> frames = new ArrayList<>();
+        for (int stream : new int[] {1, 3}) {
+            channel.writeInbound(Unpooled.wrappedBuffer(frame(random, DATA, stream, MOST)));
+            frames.add(channel.readInbound());
+        }
+        assertThat(arriving.usedBytes()).isEqualTo(2L * charged);
+
+        channel.writeInbound(Unpooled.wrappedBuffer(frame(random, DATA, 5, MOST))); // no room: HTTP/2 drops it
+        ((ByteBuf) channel.readInbound()).release();
+        assertThat(arriving.usedBytes()).isEqualTo(2L * charged);
+        frames.get(0).release();
+        control(channel);
+        assertThat(arriving.usedBytes()).isEqualTo(charged);
+
+        channel.finishAndReleaseAll();
+        assertThat(arriving.usedBytes()).isZero();
+        frames.get(1).release();
     }
 
     private static void control(EmbeddedChannel channel) {
