@@ -288,24 +288,6 @@ final class GrpcWorkerTest {
     }
 
     @Test
-    void aMessageOnItsWayIsRefusedBeyondTheAccountOfBodies() throws Exception {
-        worker("coplane.max-inflight-body-bytes = \"1MiB\"\n");
-        node.answer =
-                DelegateResponse.newBuilder().setOtherError("no such region").build();
-        Request large = request(DAG, 0, NODE).toBuilder()
-                .setData(ByteString.copyFrom(new byte[4 << 20]))
-                .build();
-
-        assertThatThrownBy(() -> ask(large))
-                .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
-                .matches(e -> e.getStatus().getCode() == Status.Code.RESOURCE_EXHAUSTED);
-
-        assertThat(node.asked).isEmpty();
-        assertThat(ask(DAG, 0).getOtherError()).isEqualTo("no such region");
-        await(() -> worker.bodies().usedBytes() == 0);
-    }
-
-    @Test
     void messagesAreChargedBeforeTheyAreDecodedCompressedOrNot() throws Exception {
         worker("memory-upper-threshold = \"8MiB\"\ncop-block-cache-size = 0\n");
         node.answer =

@@ -3,6 +3,7 @@ package io.coplane.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.ByteString;
 import io.coplane.nativecache.Clock;
 import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.tikvpb.TikvGrpc;
@@ -31,6 +32,7 @@ import java.nio.file.attribute.FileTime;
 import java.security.cert.X509Certificate;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLHandshakeException;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -121,6 +123,25 @@ final class SecureWorkerTest {
 
         assertThat(statusOf(() -> trusting).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(statusOf(tls("client")::grpcClient).getDescription()).contains("no pd.endpoints are configured");
+    }
+
+    /** More than the connection's window, so that it stops if what was refused is not given back. */
+    @Test
+    void aMessageForWhichThereIsNoRoomIsAnsweredOverGrpc() throws Exception {
+        start("server", "[coplane]\nmax-inflight-body-bytes = \"1MiB\"\n");
+        Request large = Request.newBuilder()
+                .setTp(103)
+                .setData(ByteString.copyFrom(new byte[3 << 20]))
+                .build();
+        try (GrpcChannels channels = new GrpcChannels(Optional.of(tls("client")::grpcClient), 1 << 20)) {
+            TikvGrpc.TikvBlockingStub stub = TikvGrpc.newBlockingStub(
+                            channels.to("127.0.0.1:" + worker.grpcAddress().getPort()))
+                    .withDeadlineAfter(30, TimeUnit.SECONDS);
+            for (int i = 0; i < 3; i++) {
+                assertThat(stub.coprocessor(large).getRegionError().hasServerIsBusy())
+                        .isTrue();
+            }
+        }
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.coplane.worker.grpc;
 
+import io.coplane.nativecache.CoplaneException;
+import io.coplane.nativecache.ErrorCode;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -37,6 +39,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     static final int CLIENT_PREFACE_BYTES = 24;
 
     private static final int TYPE_AT = 3;
+    private static final int FLAGS_AT = 4;
     private static final int STREAM_AT = 5;
     static final int HEAD_BYTES = 9;
 
@@ -49,6 +52,7 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     /** From here on memory is a mapping of its own (bin/coplane sets it so), which the system has back at once; smaller ones are the pool's. */
     private static final int MAPPED_BYTES = 128 << 10;
 
+    private static final int END_STREAM = 1;
     private static final int DATA = 0;
     private static final int WINDOW_UPDATE = 8;
 
@@ -126,14 +130,14 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
 
     /** Memory of a stream's last frames. */
     private static final class Slab {
-        private ByteBuf memory;
+        private ByteBuf memory; // null: none yet
         private int usedBytes;
         private int heldBytes; // by frames of the stream, at most; no more than matters
         private long chargedBytes; // by the watch
 
         /** The more a stream holds, the larger: what is left over in the end is less than what is held. */
         private void renew(ChannelHandlerContext ctx, int bytes) {
-            if (memory != null && isRead()) {
+            if (isRead()) {
                 heldBytes = 0;
             }
             int capacity = Math.max(bytes, heldBytes / FULL_BYTES * FULL_BYTES);
@@ -149,7 +153,11 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
 
         /** Nobody holds a frame in it: they were read, or their call is over. */
         private boolean isRead() {
-            return memory.refCnt() == 1;
+            return memory == null || memory.refCnt() == 1;
+        }
+
+        private int restBytes() {
+            return memory == null ? 0 : memory.capacity() - usedBytes;
         }
     }
 
@@ -204,16 +212,24 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
         int payloadBytes = (head[0] & 0xFF) << 16 | (head[1] & 0xFF) << 8 | head[2] & 0xFF;
         if (payloadBytes > MOST_PAYLOAD_BYTES) { // the reader ends the connection by the head alone
             plainBytes = Long.MAX_VALUE;
-            frame = ctx.alloc().directBuffer(HEAD_BYTES, HEAD_BYTES);
-        } else if (head[TYPE_AT] == DATA) {
+            frame = alone(ctx, HEAD_BYTES);
+        } else if (head[TYPE_AT] == DATA && !isBareEnd(payloadBytes)) {
             frame = ofStream(ctx, stream(), HEAD_BYTES + payloadBytes);
         } else {
-            if (head[TYPE_AT] == WINDOW_UPDATE && watch != null) {
-                watch.windowGrows(ctx, stream());
+            if (watch != null) {
+                watch.begins(ctx);
+                if (head[TYPE_AT] == WINDOW_UPDATE) {
+                    watch.windowGrows(ctx, stream());
+                }
             }
-            frame = ctx.alloc().directBuffer(HEAD_BYTES + payloadBytes, HEAD_BYTES + payloadBytes);
+            frame = alone(ctx, HEAD_BYTES + payloadBytes);
         }
         frame.writeBytes(head);
+    }
+
+    /** True for what many a client ends a request with: it holds nothing, and a message that has come needs no more room. */
+    private boolean isBareEnd(int payloadBytes) {
+        return payloadBytes == 0 && (head[FLAGS_AT] & END_STREAM) != 0;
     }
 
     private int stream() {
@@ -224,21 +240,39 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     }
 
     private ByteBuf ofStream(ChannelHandlerContext ctx, int stream, int bytes) {
+        long charged = watch == null ? 0 : watch.arrives(ctx, stream, bytes);
+        if (charged == StreamWatch.DROPPED) {
+            return alone(ctx, bytes);
+        }
         Slab slab = slabs.get(stream);
         if (slab == null) {
             slab = new Slab();
-            slab.renew(ctx, bytes);
             slabs.put(stream, slab);
-        } else if (slab.memory.capacity() - slab.usedBytes < bytes) {
-            slab.renew(ctx, bytes);
+        }
+        slab.chargedBytes += charged;
+        if (slab.restBytes() < bytes) {
+            try {
+                slab.renew(ctx, bytes);
+            } catch (OutOfMemoryError e) { // the JVM may allow less native memory than our cap
+                if (watch == null) {
+                    throw e;
+                }
+                watch.refuse(
+                        ctx,
+                        stream,
+                        new CoplaneException(ErrorCode.MEMORY_LIMIT, "no native memory for a message: bytes=" + bytes));
+                return ctx.alloc().heapBuffer(bytes, bytes);
+            }
         }
         ByteBuf part = slab.memory.retainedSlice(slab.usedBytes, bytes).clear();
         slab.usedBytes += bytes;
-        if (watch != null) {
-            slab.chargedBytes += watch.arrives(ctx, stream, bytes);
-        }
         slab.heldBytes = Math.min(MOST_SLAB_BYTES, slab.heldBytes + bytes);
         return part;
+    }
+
+    /** Memory of a frame that nobody keeps. */
+    private static ByteBuf alone(ChannelHandlerContext ctx, int bytes) {
+        return ctx.alloc().directBuffer(bytes, bytes);
     }
 
     @Override
@@ -260,7 +294,9 @@ final class FrameBuffers extends ChannelInboundHandlerAdapter {
     }
 
     private void free(Slab slab) {
-        slab.memory.release();
+        if (slab.memory != null) {
+            slab.memory.release();
+        }
         if (watch != null) {
             watch.read(slab.chargedBytes);
         }

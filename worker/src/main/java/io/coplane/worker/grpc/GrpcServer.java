@@ -156,7 +156,9 @@ public final class GrpcServer implements AutoCloseable {
 
     /** Tells health watchers, whose calls end, and takes no more calls; those in work go on. Idempotent. */
     public void stopAccepting() {
-        health.enterTerminalState();
+        if (!server.isShutdown()) { // it warns of the second time
+            health.enterTerminalState();
+        }
         server.shutdown();
         endless.end();
     }

@@ -31,10 +31,17 @@ abstract class OneRequestCall<Q extends Message, R> extends ServerCall.Listener<
         this.call = call;
     }
 
-    /** Asks for the request; twice, so that the client's end of sending is seen. @return this */
+    /** To be called where the call starts. Asks for the request; twice, so that the client's end of sending is seen. @return this */
     final ServerCall.Listener<Charged<Q>> started() {
+        StreamWatch.ifNoRoom(this::refuse);
         call.request(2);
         return this;
+    }
+
+    /** There is no room for what comes: nothing more does. */
+    private void refuse(CoplaneException why) {
+        freeWaiting();
+        fail(why);
     }
 
     /** Takes the request over, with its charge. */
@@ -52,7 +59,7 @@ abstract class OneRequestCall<Q extends Message, R> extends ServerCall.Listener<
 
     @Override
     public final void onMessage(Charged<Q> message) {
-        if (waiting != null || begun != null) {
+        if (waiting != null || begun != null || isClosed()) {
             message.close();
             fail(new CoplaneException(ErrorCode.BAD_ARGUMENT, "more than one request in a call"));
             return;
@@ -68,6 +75,8 @@ abstract class OneRequestCall<Q extends Message, R> extends ServerCall.Listener<
             fail(new CoplaneException(ErrorCode.BAD_ARGUMENT, "no request in a call"));
         } else if (request.failure() != null) {
             fail(request.failure());
+        } else if (isClosed()) {
+            request.close();
         } else {
             begun = request;
             begin(request);
@@ -95,14 +104,22 @@ abstract class OneRequestCall<Q extends Message, R> extends ServerCall.Listener<
         synchronized (this) {
             closed = true;
         }
-        if (waiting != null) {
-            waiting.close();
-            waiting = null;
-        }
+        freeWaiting();
         over(isDelivered);
         if (begun != null) {
             begun.onHeap().close();
         }
+    }
+
+    private void freeWaiting() {
+        if (waiting != null) {
+            waiting.close();
+            waiting = null;
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
     }
 
     /** True if the client takes a message now. */

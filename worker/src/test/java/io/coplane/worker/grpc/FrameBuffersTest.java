@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.testing.NoLeaks;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -116,6 +117,42 @@ final class FrameBuffersTest {
         channel.finishAndReleaseAll();
         assertThat(arriving.usedBytes()).isZero();
         frames.get(1).release();
+    }
+
+    /** As where the JVM allows less native memory than the account: HTTP/2 gets the frame, and the account what it was charged. */
+    @Test
+    void aFrameWithoutNativeMemoryIsHandedOnAndNotKept() {
+        MemoryLimiter arriving = new MemoryLimiter(1 << 20);
+        StreamWatch watch = new StreamWatch(arriving, Duration.ofMinutes(1), Duration.ofMinutes(1));
+        EmbeddedChannel channel = new EmbeddedChannel(new FrameBuffers(0, watch));
+        channel.config().setAllocator(new HeapOnly());
+        byte[] frame = frame(new SplittableRandom(1), DATA, 1, MOST);
+
+        channel.writeInbound(Unpooled.wrappedBuffer(frame));
+
+        ByteBuf given = channel.readInbound();
+        assertThat(ByteBufUtil.getBytes(given)).isEqualTo(frame);
+        given.release();
+        assertThat(arriving.usedBytes()).isZero();
+        channel.finishAndReleaseAll();
+    }
+
+    /** Has no native memory to give. */
+    private static final class HeapOnly extends AbstractByteBufAllocator {
+        @Override
+        protected ByteBuf newHeapBuffer(int initialBytes, int maxBytes) {
+            return UnpooledByteBufAllocator.DEFAULT.heapBuffer(initialBytes, maxBytes);
+        }
+
+        @Override
+        protected ByteBuf newDirectBuffer(int initialBytes, int maxBytes) {
+            throw new OutOfMemoryError("test");
+        }
+
+        @Override
+        public boolean isDirectBufferPooled() {
+            return false;
+        }
     }
 
     private static void control(EmbeddedChannel channel) {
