@@ -14,7 +14,7 @@ import java.util.Map;
 
 /** A client that sends what it is told, also what no HTTP library would. */
 public final class RawClient implements AutoCloseable {
-    private static final int TIMEOUT_MILLIS = 120_000;
+    private static final int TIMEOUT_MILLIS = 300_000;
 
     private final Socket socket;
     private final InputStream in;

@@ -28,6 +28,10 @@ import java.util.concurrent.locks.LockSupport;
 final class SoakClients {
     private static final int MOST_WRONG_KEPT = 20;
     private static final int MOST_BYTES = 512 << 20;
+
+    /** Of a request, for its permits and once more for its execution: 64 clients on a slow machine need more than the default, and "too late" would be no wrong answer. */
+    private static final int MOST_EXECUTION_MILLIS = 100_000;
+
     private static final long PATIENCE_SECONDS = 300;
     private static final long MOST_BACK_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -116,7 +120,9 @@ final class SoakClients {
                 while (open && !stopped) {
                     Recorded recorded = load.draw(random);
                     RawClient.Response answer = client.post(
-                                    "/coprocessor", load.body(recorded.request()), "Accept: application/protobuf")
+                                    "/coprocessor",
+                                    load.body(patient(recorded.request()).build()),
+                                    "Accept: application/protobuf")
                             .read();
                     open = !answer.headers().containsKey("connection");
                     judge(load, recorded, answered(answer), answer.status() == 503, random);
@@ -156,13 +162,20 @@ final class SoakClients {
 
     /** One call over gRPC. */
     Response call(GrpcChannels channels, Request recorded, String source) {
-        Request.Builder request = recorded.toBuilder();
+        Request.Builder request = patient(recorded);
         request.getContextBuilder()
                 .setRequestSource(source)
                 .setPeer(Peer.newBuilder().setStoreId(SoakNode.STORE_ID));
         return TikvGrpc.newBlockingStub(channels.to("127.0.0.1:" + grpc.getPort()))
                 .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
                 .coprocessor(request.build());
+    }
+
+    /** A request that has time. */
+    static Request.Builder patient(Request recorded) {
+        Request.Builder request = recorded.toBuilder();
+        request.getContextBuilder().setMaxExecutionDurationMs(MOST_EXECUTION_MILLIS);
+        return request;
     }
 
     private void judge(SoakLoad load, Recorded recorded, Response answer, boolean isBusy, SplittableRandom random) {

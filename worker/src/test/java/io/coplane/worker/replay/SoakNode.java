@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +29,7 @@ final class SoakNode implements AutoCloseable {
 
     private final ConcurrentHashMap<String, DelegateResponse> data = new ConcurrentHashMap<>();
     private final PdServer.Cluster cluster = new PdServer.Cluster(9, List.of());
-    private final CountDownLatch heldAsked = new CountDownLatch(1);
+    private final CompletableFuture<Void> heldAsked = new CompletableFuture<>();
     private final CountDownLatch released = new CountDownLatch(1);
     private final PdServer pd;
     private final PdServer other;
@@ -38,6 +39,8 @@ final class SoakNode implements AutoCloseable {
         pd = new PdServer(cluster);
         node = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .addService(new Node())
+                // as storage nodes do: the worker pings while an answer is held
+                .permitKeepAliveTime(1, TimeUnit.SECONDS)
                 .build()
                 .start();
         other = new PdServer(cluster);
@@ -67,9 +70,9 @@ final class SoakNode implements AutoCloseable {
         return other;
     }
 
-    /** Waits until a request with a held source was asked for. */
-    void awaitHeld() throws InterruptedException {
-        heldAsked.await();
+    /** Completes when a request with a held source was asked for. */
+    CompletableFuture<Void> heldAsked() {
+        return heldAsked;
     }
 
     /** Answers those that are held. */
@@ -82,7 +85,7 @@ final class SoakNode implements AutoCloseable {
         public void delegateCoprocessor(DelegateRequest request, StreamObserver<DelegateResponse> out) {
             String source = request.getContext().getRequestSource();
             if (source.startsWith(held(""))) {
-                heldAsked.countDown();
+                heldAsked.complete(null);
                 try {
                     released.await();
                 } catch (InterruptedException e) {
