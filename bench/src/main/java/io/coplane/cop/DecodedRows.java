@@ -7,6 +7,7 @@ import io.coplane.proto.coprocessor.Request;
 import io.coplane.proto.coprocessor.Response;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.ReaderThreads;
 import io.coplane.snapshot.RowBuffer;
 import io.coplane.snapshot.Snapshot;
 import io.coplane.snapshot.SnapshotScanner;
@@ -35,7 +36,8 @@ public final class DecodedRows {
         byte[][] values = new byte[SCAN_ROWS][];
         long[] commits = new long[SCAN_ROWS];
         int count = 0;
-        try (SnapshotScanner scanner = snapshot.scanner(readTs, false, new ReadStatistics(), DeadlineCheck.NONE);
+        try (SnapshotScanner scanner = snapshot.scanner(
+                        readTs, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                 RowBuffer rows = new RowBuffer(snapshot.guard())) {
             scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
             while (scanner.fill(rows, SCAN_ROWS) > 0) {

@@ -165,7 +165,8 @@ public class SnapshotScanBenchmark {
 
     private long scan(boolean reverse) {
         long sum = 0;
-        try (SnapshotScanner scanner = snapshot.scanner(5_000, reverse, new ReadStatistics(), DeadlineCheck.NONE)) {
+        try (SnapshotScanner scanner =
+                snapshot.scanner(5_000, reverse, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER)) {
             scanner.setRange(SstData.key(0), SstData.key(SstData.ROWS));
             int filled;
             do {
@@ -198,7 +199,7 @@ public class SnapshotScanBenchmark {
             return POINTS; // nothing but decompression would be measured
         }
         long found = 0;
-        try (PointReader reader = snapshot.pointReader(5_000, new ReadStatistics())) {
+        try (PointReader reader = snapshot.pointReader(5_000, new ReadStatistics(), ReaderThreads.CALLER)) {
             for (byte[] key : points) {
                 rows.clear();
                 found += reader.get(key, rows) ? 1 : 0;

@@ -14,6 +14,7 @@ import io.coplane.proto.enginepb.Properties;
 import io.coplane.proto.enginepb.TableCreate;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.ReaderThreads;
 import io.coplane.snapshot.RemoteRequestBody;
 import io.coplane.snapshot.RowBuffer;
 import io.coplane.snapshot.Snapshot;
@@ -229,7 +230,8 @@ final class ModelReads {
                                     store, limiter, Runnable::run, key == null ? new byte[0] : masterKey)
                             .build(parts.memData(), parts.snapData(), DeadlineCheck.NONE)
                             .join();
-                    SnapshotScanner scanner = snapshot.scanner(ts, false, new ReadStatistics(), DeadlineCheck.NONE);
+                    SnapshotScanner scanner = snapshot.scanner(
+                            ts, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                     var buffer = new RowBuffer(snapshot.guard())) {
                 scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
                 scanner.fill(buffer, Integer.MAX_VALUE);

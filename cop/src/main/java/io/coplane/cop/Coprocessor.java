@@ -14,6 +14,7 @@ import io.coplane.proto.errorpb.Error;
 import io.coplane.proto.errorpb.ServerIsBusy;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.ReaderThreads;
 import io.coplane.snapshot.Snapshot;
 import java.util.List;
 
@@ -43,7 +44,7 @@ public final class Coprocessor {
             long maxResponseBytes,
             Clock clock,
             DeadlineCheck deadline) {
-        Sources sources = new SnapshotSources(snapshot, regions, deadline);
+        Sources sources = new SnapshotSources(snapshot, regions, deadline, ReaderThreads.CALLER);
         return execute(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline)
                 .build();
     }
@@ -64,7 +65,7 @@ public final class Coprocessor {
             long maxResponseBytes,
             Clock clock,
             DeadlineCheck deadline) {
-        Sources sources = new SnapshotSources(snapshot, regions, deadline);
+        Sources sources = new SnapshotSources(snapshot, regions, deadline, ReaderThreads.CALLER);
         RequestRun run = new RequestRun(request, sources, snapshot.guard(), maxResponseBytes, clock, deadline);
         Response response = run.run().build();
         return new Explained(response, run.executors());
@@ -77,7 +78,7 @@ public final class Coprocessor {
      * @param deadline asked at every piece anew
      */
     public static PagedRun pages(Request request, Snapshot snapshot, Clock clock, DeadlineCheck deadline) {
-        Sources sources = new SnapshotSources(snapshot, RegionAccessor.NONE, deadline);
+        Sources sources = new SnapshotSources(snapshot, RegionAccessor.NONE, deadline, ReaderThreads.ANY);
         return new PagedRun(request, sources, snapshot.guard(), clock, deadline);
     }
 

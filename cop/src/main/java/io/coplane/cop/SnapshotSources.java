@@ -5,18 +5,21 @@ import io.coplane.cop.exec.RowSource;
 import io.coplane.cop.exec.SnapshotSource;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.ReaderThreads;
 import io.coplane.snapshot.Snapshot;
 import java.util.IdentityHashMap;
 import java.util.Map;
 
-/** What a request over a snapshot reads: the snapshot, and by look-ups the regions that an accessor finds. One request, one thread. */
+/** What a request over a snapshot reads: the snapshot, and by look-ups the regions that an accessor finds. One request, one thread at a time. */
 final class SnapshotSources implements Coprocessor.Sources {
     private final Snapshot own;
     private final RegionAccessor regions;
     private final ReadStatistics statistics = new ReadStatistics();
     private final DeadlineCheck deadline;
+    private final ReaderThreads threads;
 
-    SnapshotSources(Snapshot own, RegionAccessor regions, DeadlineCheck deadline) {
+    SnapshotSources(Snapshot own, RegionAccessor regions, DeadlineCheck deadline, ReaderThreads threads) {
+        this.threads = threads;
         this.own = own;
         this.regions = regions;
         this.deadline = deadline;
@@ -24,7 +27,7 @@ final class SnapshotSources implements Coprocessor.Sources {
 
     @Override
     public RowSource at(long readTs) {
-        return new SnapshotSource(own, readTs, statistics, deadline);
+        return new SnapshotSource(own, readTs, statistics, deadline, threads);
     }
 
     @Override
@@ -39,7 +42,7 @@ final class SnapshotSources implements Coprocessor.Sources {
             return found == null
                     ? null
                     : known.computeIfAbsent(
-                            found, region -> () -> new SnapshotSource(region, readTs, uncounted, deadline));
+                            found, region -> () -> new SnapshotSource(region, readTs, uncounted, deadline, threads));
         };
     }
 
@@ -55,6 +58,6 @@ final class SnapshotSources implements Coprocessor.Sources {
 
     @Override
     public Coprocessor.Sources forTask() {
-        return new SnapshotSources(own, regions, deadline);
+        return new SnapshotSources(own, regions, deadline, threads);
     }
 }

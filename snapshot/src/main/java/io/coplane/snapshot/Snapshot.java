@@ -70,15 +70,23 @@ public final class Snapshot implements AutoCloseable {
      * @param reverse keys descending
      * @param statistics counts what the scanner examines; borrowed
      * @param deadline asked every few thousand entries; borrowed
+     * @param threads who will use and close it
      */
-    public SnapshotScanner scanner(long readTs, boolean reverse, ReadStatistics statistics, DeadlineCheck deadline) {
-        return new SnapshotScanner(
-                shard, sources, blobs, readTs, reverse, statistics, deadline, new NativeArena(guard));
+    public SnapshotScanner scanner(
+            long readTs, boolean reverse, ReadStatistics statistics, DeadlineCheck deadline, ReaderThreads threads) {
+        return new SnapshotScanner(shard, sources, blobs, readTs, reverse, statistics, deadline, arena(threads));
     }
 
     /** A reader of single keys; parameters as in {@link #scanner}. */
-    public PointReader pointReader(long readTs, ReadStatistics statistics) {
-        return new PointReader(shard, sources, blobs, readTs, statistics, new NativeArena(guard));
+    public PointReader pointReader(long readTs, ReadStatistics statistics, ReaderThreads threads) {
+        return new PointReader(shard, sources, blobs, readTs, statistics, arena(threads));
+    }
+
+    private NativeArena arena(ReaderThreads threads) {
+        return switch (threads) {
+            case CALLER -> NativeArena.ofThread(guard);
+            case ANY -> new NativeArena(guard);
+        };
     }
 
     List<TableSource> sources() {

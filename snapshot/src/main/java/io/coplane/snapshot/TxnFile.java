@@ -103,7 +103,7 @@ record TxnFile(List<Long> chunkIds, byte[] userMeta, byte[] lockPrefix, long ver
         byte[] last = new byte[64];
         int lastLength = 0;
         MemorySegment userMetaSegment = MemorySegment.ofArray(userMeta);
-        try (var scratch = new NativeArena(guard);
+        try (var scratch = NativeArena.ofThread(guard);
                 var builder = new MemTableBuilder(guard)) {
             TxnFileReader file = open(chunks);
             TxnFileCursor cursor = file.cursor(false, file.skippedInScans(), scratch);

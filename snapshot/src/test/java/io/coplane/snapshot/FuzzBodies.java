@@ -61,8 +61,8 @@ final class FuzzBodies {
             var builder = new SnapshotBuilder(Shard.STORE, limiter, Runnable::run, new byte[0]);
             try (Snapshot snapshot = builder.build(parts.memData(), parts.snapData(), DeadlineCheck.NONE)
                             .join();
-                    SnapshotScanner scanner =
-                            snapshot.scanner(-1, bytes.length % 2 == 0, new ReadStatistics(), DeadlineCheck.NONE);
+                    SnapshotScanner scanner = snapshot.scanner(
+                            -1, bytes.length % 2 == 0, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                     var rows = new RowBuffer(snapshot.guard())) {
                 scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
                 scanner.fill(rows, MOST_ROWS);

@@ -292,7 +292,8 @@ final class IdleFilesTest {
 
     private static List<String> scan(Snapshot snapshot) {
         var lines = new ArrayList<String>();
-        try (SnapshotScanner scanner = snapshot.scanner(-1, false, new ReadStatistics(), DeadlineCheck.NONE);
+        try (SnapshotScanner scanner =
+                        snapshot.scanner(-1, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
             scanner.fill(rows, Integer.MAX_VALUE);

@@ -98,7 +98,7 @@ class SnapshotBuilderTest {
         try (Snapshot snapshot = build(NO_BYTES)) {
             assertThat(scan(snapshot, -1)).containsExactly("7800002a6b61 5 old");
             var statistics = new ReadStatistics();
-            try (PointReader reader = snapshot.pointReader(-1, statistics);
+            try (PointReader reader = snapshot.pointReader(-1, statistics, ReaderThreads.CALLER);
                     var rows = new RowBuffer(snapshot.guard())) {
                 assertThat(reader.get(outer("kb"), rows)).isFalse();
                 assertThat(reader.get(outer("kd"), rows)).isFalse();
@@ -119,7 +119,8 @@ class SnapshotBuilderTest {
 
         try (Snapshot snapshot = build(NO_BYTES)) {
             var statistics = new ReadStatistics();
-            try (SnapshotScanner scanner = snapshot.scanner(-1, false, statistics, DeadlineCheck.NONE);
+            try (SnapshotScanner scanner =
+                            snapshot.scanner(-1, false, statistics, DeadlineCheck.NONE, ReaderThreads.CALLER);
                     var rows = new RowBuffer(snapshot.guard())) {
                 scanner.setRange(Dumps.bytes("7800002a"), Dumps.bytes("7800002b"));
                 assertThat(scanner.fill(rows, 10)).isEqualTo(1);
@@ -132,7 +133,8 @@ class SnapshotBuilderTest {
     @Test
     void refusesRangesBeyondTheShardWithTheReferencesText() { // snapshot.md 6.7
         try (Snapshot snapshot = build(NO_BYTES);
-                SnapshotScanner scanner = snapshot.scanner(1, false, new ReadStatistics(), DeadlineCheck.NONE)) {
+                SnapshotScanner scanner =
+                        snapshot.scanner(1, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER)) {
             assertThatThrownBy(() -> scanner.setRange(Dumps.bytes("78000029ff"), Dumps.bytes("7800002a")))
                     .hasMessage("Request range exceeds bound, request range:"
                             + "[78000029FF000000FC, 7800002A00000000FB), "
@@ -148,7 +150,7 @@ class SnapshotBuilderTest {
     @Test
     void takesKeysOutsideTheShardAsAbsent() {
         try (Snapshot snapshot = build(memData(new Row(Dumps.bytes("7800002b01"), 1, 2, utf8("v"))));
-                PointReader reader = snapshot.pointReader(-1, new ReadStatistics());
+                PointReader reader = snapshot.pointReader(-1, new ReadStatistics(), ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             assertThat(reader.get(Dumps.bytes("7800002b01"), rows)).isFalse();
             assertThat(reader.get(Dumps.bytes("7800002901"), rows)).isFalse();
@@ -442,7 +444,8 @@ class SnapshotBuilderTest {
 
     private static List<String> scan(Snapshot snapshot, long readTs) {
         var lines = new ArrayList<String>();
-        try (SnapshotScanner scanner = snapshot.scanner(readTs, false, new ReadStatistics(), DeadlineCheck.NONE);
+        try (SnapshotScanner scanner = snapshot.scanner(
+                        readTs, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
             scanner.fill(rows, Integer.MAX_VALUE);

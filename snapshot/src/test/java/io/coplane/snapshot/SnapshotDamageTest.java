@@ -122,7 +122,8 @@ class SnapshotDamageTest {
         var lines = new ArrayList<String>();
         try (Snapshot snapshot = build(store, body, masterKey)) {
             for (boolean reverse : new boolean[] {false, true}) {
-                try (SnapshotScanner scanner = snapshot.scanner(-1, reverse, new ReadStatistics(), DeadlineCheck.NONE);
+                try (SnapshotScanner scanner = snapshot.scanner(
+                                -1, reverse, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                         var rows = new RowBuffer(snapshot.guard())) {
                     scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
                     scanner.fill(rows, Integer.MAX_VALUE);

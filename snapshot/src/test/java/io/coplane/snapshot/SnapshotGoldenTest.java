@@ -117,7 +117,8 @@ class SnapshotGoldenTest {
         String prefix = Dumps.hex(InnerKeys.outerPrefix(snapshot.outerStart()));
         var statistics = new ReadStatistics();
         try (var arena = new NativeArena(snapshot.guard());
-                SnapshotScanner scanner = snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE);
+                SnapshotScanner scanner =
+                        snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             var cursor = new VisibleCursor(snapshot.sources(), readTs, reverse, DeadlineCheck.NONE, arena);
             Blobs.Fetch blobs = snapshot.blobs().new Fetch(arena);
@@ -160,7 +161,8 @@ class SnapshotGoldenTest {
         for (String[] line : expected) {
             byte[] key = Dumps.bytes(line[0]);
             var statistics = new ReadStatistics();
-            try (PointReader reader = snapshot.pointReader(Long.parseUnsignedLong(line[1]), statistics);
+            try (PointReader reader =
+                            snapshot.pointReader(Long.parseUnsignedLong(line[1]), statistics, ReaderThreads.CALLER);
                     var rows = new RowBuffer(snapshot.guard());
                     var arena = new NativeArena(snapshot.guard())) {
                 Blobs.Fetch blobs = snapshot.blobs().new Fetch(arena);

@@ -161,7 +161,8 @@ class SnapshotModelTest {
     private static void scan(
             ShardFixture fixture, Snapshot snapshot, long readTs, boolean reverse, SplittableRandom random) {
         var statistics = new ReadStatistics();
-        try (SnapshotScanner scanner = snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE);
+        try (SnapshotScanner scanner =
+                        snapshot.scanner(readTs, reverse, statistics, DeadlineCheck.NONE, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             for (byte[][] range : ranges(fixture, snapshot, reverse, random)) {
                 List<String> expected = expected(fixture, range, readTs, reverse);
@@ -238,7 +239,7 @@ class SnapshotModelTest {
 
     private static void gets(ShardFixture fixture, Snapshot snapshot, long readTs, SplittableRandom random) {
         var statistics = new ReadStatistics();
-        try (PointReader reader = snapshot.pointReader(readTs, statistics);
+        try (PointReader reader = snapshot.pointReader(readTs, statistics, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             var keys = new ArrayList<>(fixture.history.keySet());
             for (int i = 0; i < 20; i++) {

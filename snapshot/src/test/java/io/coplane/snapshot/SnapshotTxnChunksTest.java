@@ -100,7 +100,8 @@ class SnapshotTxnChunksTest {
                                 MemorySegment.ofArray(changeSet.build().toByteArray()),
                                 DeadlineCheck.NONE)
                         .join();
-                SnapshotScanner scanner = snapshot.scanner(-1, false, new ReadStatistics(), DeadlineCheck.NONE);
+                SnapshotScanner scanner =
+                        snapshot.scanner(-1, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                 var rows = new RowBuffer(snapshot.guard())) {
             scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
             scanner.fill(rows, Integer.MAX_VALUE);

@@ -81,14 +81,16 @@ class UncheckedFilesTest {
         int seen = 0;
         try (Snapshot snapshot = build()) {
             for (boolean reverse : new boolean[] {false, true}) {
-                try (SnapshotScanner scanner = snapshot.scanner(-1, reverse, new ReadStatistics(), DeadlineCheck.NONE);
+                try (SnapshotScanner scanner = snapshot.scanner(
+                                -1, reverse, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                         var rows = new RowBuffer(snapshot.guard())) {
                     scanner.setRange(snapshot.outerStart(), snapshot.outerEnd());
                     scanner.fill(rows, Integer.MAX_VALUE);
                     seen += rows.rows();
                 }
             }
-            try (SnapshotScanner scanner = snapshot.scanner(5, false, new ReadStatistics(), DeadlineCheck.NONE);
+            try (SnapshotScanner scanner =
+                            snapshot.scanner(5, false, new ReadStatistics(), DeadlineCheck.NONE, ReaderThreads.CALLER);
                     var rows = new RowBuffer(snapshot.guard())) {
                 for (int i = 0; i < KEYS; i += 3) {
                     scanner.setRange(outer(i), outer(i + 2));

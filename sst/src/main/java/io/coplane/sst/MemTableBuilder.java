@@ -35,7 +35,7 @@ public final class MemTableBuilder implements AutoCloseable {
     /** @param guard charged for what is held while building; borrowed */
     public MemTableBuilder(MemoryGuard guard) {
         var plain = new BlockCompressor(CompressionType.NONE, 0, guard);
-        scratch = new NativeArena(guard);
+        scratch = NativeArena.ofThread(guard);
         indexes = new NativeBytes(scratch);
         main = new BlockWriter(plain, ChecksumType.NONE, scratch, new NativeBytes(scratch));
         old = new BlockWriter(plain, ChecksumType.NONE, scratch, new NativeBytes(scratch));

@@ -3,6 +3,7 @@ package io.coplane.cop.exec;
 import io.coplane.snapshot.DeadlineCheck;
 import io.coplane.snapshot.PointReader;
 import io.coplane.snapshot.ReadStatistics;
+import io.coplane.snapshot.ReaderThreads;
 import io.coplane.snapshot.RowBuffer;
 import io.coplane.snapshot.Snapshot;
 import io.coplane.snapshot.SnapshotScanner;
@@ -13,6 +14,7 @@ public final class SnapshotSource implements RowSource {
     private final long readTs;
     private final ReadStatistics statistics;
     private final DeadlineCheck deadline;
+    private final ReaderThreads threads;
     private SnapshotScanner scanner;
     private boolean scannerReverse;
     private PointReader points;
@@ -21,12 +23,15 @@ public final class SnapshotSource implements RowSource {
      * @param readTs newest commit to see; unsigned
      * @param statistics counts what is read; borrowed
      * @param deadline asked during scans; borrowed
+     * @param threads who reads and closes
      */
-    public SnapshotSource(Snapshot snapshot, long readTs, ReadStatistics statistics, DeadlineCheck deadline) {
+    public SnapshotSource(
+            Snapshot snapshot, long readTs, ReadStatistics statistics, DeadlineCheck deadline, ReaderThreads threads) {
         this.snapshot = snapshot;
         this.readTs = readTs;
         this.statistics = statistics;
         this.deadline = deadline;
+        this.threads = threads;
     }
 
     @Override
@@ -36,7 +41,7 @@ public final class SnapshotSource implements RowSource {
             scanner = null;
         }
         if (scanner == null) {
-            scanner = snapshot.scanner(readTs, reverse, statistics, deadline);
+            scanner = snapshot.scanner(readTs, reverse, statistics, deadline, threads);
             scannerReverse = reverse;
         }
         scanner.setRange(lower, upper);
@@ -50,7 +55,7 @@ public final class SnapshotSource implements RowSource {
     @Override
     public boolean get(byte[] key, RowBuffer rows) {
         if (points == null) {
-            points = snapshot.pointReader(readTs, statistics);
+            points = snapshot.pointReader(readTs, statistics, threads);
         }
         return points.get(key, rows);
     }

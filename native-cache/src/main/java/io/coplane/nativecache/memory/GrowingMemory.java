@@ -2,11 +2,8 @@ package io.coplane.nativecache.memory;
 
 import io.coplane.nativecache.MemoryGuard;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
+import java.util.function.Supplier;
 
 /**
  * One piece of native memory that grows where it is, as far as the C library can: large pieces are moved by their page tables, so that old and new are
@@ -17,28 +14,25 @@ import java.lang.invoke.MethodHandle;
  */
 @SuppressWarnings("restricted") // calls the C library, which is told no more bytes than it gave
 public final class GrowingMemory implements AutoCloseable {
-    private static final MethodHandle REALLOC =
-            function("realloc", FunctionDescriptor.of(ValueLayout.ADDRESS, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG));
-    private static final MethodHandle FREE = function("free", FunctionDescriptor.ofVoid(ValueLayout.ADDRESS));
-
     private final MemoryGuard guard;
+    private final Supplier<Arena> scopes;
     private Arena scope; // of the segment, whose readers it tells when the memory is gone; null: there is no memory
     private MemorySegment segment = MemorySegment.NULL;
 
     /** No memory yet. @param guard charged; borrowed */
     public GrowingMemory(MemoryGuard guard) {
-        this.guard = guard;
+        this(guard, Arena::ofShared);
     }
 
     /** No memory yet; closed with the arena at the latest. @param arena borrowed; its guard is charged */
     public GrowingMemory(NativeArena arena) {
-        this(arena.guard());
+        this(arena.guard(), arena::newScope);
         arena.onClose(this::close);
     }
 
-    private static MethodHandle function(String name, FunctionDescriptor type) {
-        Linker linker = Linker.nativeLinker();
-        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), type);
+    private GrowingMemory(MemoryGuard guard, Supplier<Arena> scopes) {
+        this.guard = guard;
+        this.scopes = scopes;
     }
 
     /** The memory, 8-byte aligned; of size 0 if there is none. */
@@ -54,17 +48,22 @@ public final class GrowingMemory implements AutoCloseable {
      * @throws io.coplane.nativecache.MemoryLimitException if the guard refuses; all is as before then
      */
     public MemorySegment grow(long bytes) {
+        if (!segment.isAccessibleBy(Thread.currentThread())) {
+            throw new WrongThreadException("native memory is another thread's");
+        }
         long before = segment.byteSize();
         guard.charge(bytes - before);
         MemorySegment memory = MemorySegment.ofAddress(segment.address());
         if (scope != null) {
             scope.close(); // a reader who comes now fails, instead of reading what is gone
         }
-        MemorySegment grown = reallocate(memory, bytes);
-        if (grown.address() == 0) {
+        MemorySegment grown;
+        try {
+            grown = CLibrary.reallocate(memory, bytes);
+        } catch (OutOfMemoryError e) {
             use(memory, before);
             guard.release(bytes - before);
-            throw new OutOfMemoryError("no native memory: bytes=" + bytes);
+            throw e;
         }
         NativeArena.count(bytes - before);
         use(grown, bytes);
@@ -72,16 +71,8 @@ public final class GrowingMemory implements AutoCloseable {
     }
 
     private void use(MemorySegment memory, long bytes) {
-        scope = bytes == 0 ? null : Arena.ofShared();
+        scope = bytes == 0 ? null : scopes.get();
         segment = bytes == 0 ? MemorySegment.NULL : memory.reinterpret(bytes, scope, null);
-    }
-
-    private static MemorySegment reallocate(MemorySegment memory, long bytes) {
-        try {
-            return (MemorySegment) REALLOC.invokeExact(memory, bytes);
-        } catch (Throwable e) {
-            throw new LinkageError("the C library's realloc can't be called", e);
-        }
     }
 
     /** Frees the memory. It may grow again. Idempotent. */
@@ -94,11 +85,7 @@ public final class GrowingMemory implements AutoCloseable {
         MemorySegment memory = MemorySegment.ofAddress(segment.address());
         scope.close();
         use(MemorySegment.NULL, 0);
-        try {
-            FREE.invokeExact(memory);
-        } catch (Throwable e) {
-            throw new LinkageError("the C library's free can't be called", e);
-        }
+        CLibrary.free(memory);
         NativeArena.count(-bytes);
         guard.release(bytes);
     }

@@ -13,12 +13,13 @@ import java.util.concurrent.atomic.AtomicReference;
  * Owns native memory that is freed together: one per file, snapshot or scan, never per block. Every byte is charged to the guard and counted
  * in {@link #mappedBytes()}.
  *
- * <p>Any thread may allocate and read; {@link #close()} must come after the last reader is done.
+ * <p>Any thread may allocate and read, but for {@link #ofThread}; {@link #close()} must come after the last reader is done.
  */
 public final class NativeArena implements AutoCloseable {
     private static final AtomicLong MAPPED_BYTES = new AtomicLong();
 
-    private final Arena arena = Arena.ofShared();
+    private final Thread owner; // null: all threads
+    private final Arena arena;
     private final MemoryGuard guard;
     private final AtomicLong ownedBytes = new AtomicLong();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -28,7 +29,26 @@ public final class NativeArena implements AutoCloseable {
 
     /** @param guard borrowed; must stay open until this arena is closed */
     public NativeArena(MemoryGuard guard) {
+        this(guard, null);
+    }
+
+    private NativeArena(MemoryGuard guard, Thread owner) {
         this.guard = guard;
+        this.owner = owner;
+        arena = newScope();
+    }
+
+    /**
+     * An arena of the calling thread, for scratch memory that nobody else sees: only this thread reads, allocates and closes. The end of any other arena has to
+     * be told to all threads of the process, which costs as much as a small request's own work.
+     */
+    public static NativeArena ofThread(MemoryGuard guard) {
+        return new NativeArena(guard, Thread.currentThread());
+    }
+
+    /** Of memory that lives no longer than this arena, and is used by the same threads. */
+    Arena newScope() {
+        return owner == null ? Arena.ofShared() : Arena.ofConfined();
     }
 
     /** Native bytes that arenas and growing memory of this process own now. */
@@ -62,7 +82,7 @@ public final class NativeArena implements AutoCloseable {
         guard.charge(bytes);
         MemorySegment segment;
         try {
-            segment = arena.allocate(bytes, Long.BYTES);
+            segment = bytes == 0 ? arena.allocate(0) : take(bytes);
         } catch (RuntimeException | OutOfMemoryError e) {
             guard.release(bytes);
             throw e;
@@ -70,6 +90,17 @@ public final class NativeArena implements AutoCloseable {
         ownedBytes.addAndGet(bytes);
         MAPPED_BYTES.addAndGet(bytes);
         return segment;
+    }
+
+    @SuppressWarnings("restricted") // as many bytes as there are
+    private MemorySegment take(long bytes) {
+        MemorySegment memory = CLibrary.allocate(bytes);
+        try {
+            return memory.reinterpret(bytes, arena, CLibrary::free);
+        } catch (RuntimeException e) { // closed, or another thread's
+            CLibrary.free(memory);
+            throw e;
+        }
     }
 
     /**
@@ -114,8 +145,12 @@ public final class NativeArena implements AutoCloseable {
         return ownedBytes.get();
     }
 
+    /** Idempotent. @throws WrongThreadException if this is another thread's; nothing is freed then */
     @Override
     public void close() {
+        if (owner != null && !owner.equals(Thread.currentThread())) {
+            throw new WrongThreadException("native memory is " + owner.getName() + "'s");
+        }
         if (closed.compareAndSet(false, true)) {
             synchronized (closeActions) {
                 closeActions.forEach(Runnable::run);

@@ -8,6 +8,9 @@ import io.coplane.nativecache.MemoryLimitException;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.testing.NoLeaks;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -65,5 +68,67 @@ final class NativeArenaTest {
             assertThat(small.chargedBytes()).isZero();
             assertThat(arena.reuse(1)).isFalse();
         }
+    }
+
+    @Test
+    void memoryIsZeroAndAligned() {
+        for (int round = 0; round < 3; round++) { // the C library gives the second one what the first one wrote
+            try (var arena = new NativeArena(guard)) {
+                for (long bytes : new long[] {0, 1, 9, 4_000, 100_000, 1 << 20}) {
+                    MemorySegment memory = arena.allocate(bytes);
+
+                    assertThat(memory.byteSize()).isEqualTo(bytes);
+                    assertThat(memory.address() % Long.BYTES).isZero();
+                    assertThat(memory.mismatch(MemorySegment.ofArray(new byte[(int) bytes])))
+                            .isEqualTo(-1);
+                    memory.fill((byte) 0xA5);
+                }
+            }
+        }
+    }
+
+    @Test
+    void memoryThatIsGoneCannotBeRead() {
+        var shared = new NativeArena(guard);
+        var own = NativeArena.ofThread(guard);
+        List<MemorySegment> gone = List.of(shared.allocate(8), own.allocate(8));
+        shared.close();
+        own.close();
+
+        assertThat(gone)
+                .allSatisfy(memory -> assertThatThrownBy(() -> memory.get(Layouts.BYTE, 0))
+                        .isInstanceOf(IllegalStateException.class));
+    }
+
+    @Test
+    void anArenaOfAThreadIsNobodyElses() throws InterruptedException {
+        try (var arena = NativeArena.ofThread(guard);
+                var growing = new GrowingMemory(arena)) {
+            MemorySegment memory = arena.allocate(8);
+            MemorySegment grown = growing.grow(100);
+            List<Runnable> uses = List.of(
+                    () -> arena.allocate(8),
+                    () -> memory.get(Layouts.BYTE, 0),
+                    () -> grown.get(Layouts.BYTE, 0),
+                    () -> growing.grow(200),
+                    growing::close,
+                    arena::close);
+            Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+            Thread other = Thread.ofPlatform()
+                    .start(() -> uses.forEach(use -> {
+                        try {
+                            use.run();
+                        } catch (WrongThreadException e) {
+                            failures.add(e);
+                        }
+                    }));
+            other.join();
+
+            assertThat(failures).hasSize(uses.size());
+            assertThat(guard.chargedBytes()).isEqualTo(108);
+            assertThat(memory.get(Layouts.BYTE, 0)).isZero();
+            assertThat(growing.grow(300).byteSize()).isEqualTo(300);
+        }
+        assertThat(guard.chargedBytes()).isZero();
     }
 }
