@@ -243,20 +243,15 @@ final class GrpcWorkerTest {
         }
     }
 
-    /** A client that takes no message, over a connection that is alive: others are served, its calls are given up in time, and nothing is left. */
+    /** A client that takes no message, over a connection that is alive: others are served, and nothing is left when it goes. */
     @Test
-    @Timeout(10)
-    void answersThatAClientDoesNotReadAreChargedBoundedAndGivenUp() throws Exception {
-        worker("memory-upper-threshold = \"40MiB\"\ncop-block-cache-size = 0\n"
-                + "coplane.grpc-permits = true\ncoplane.write-idle-timeout = \"1500ms\"\n");
+    void answersThatAClientDoesNotReadAreChargedAndBounded() throws Exception {
+        worker("memory-upper-threshold = \"40MiB\"\ncop-block-cache-size = 0\ncoplane.grpc-permits = true\n");
         long mostBytes = (40L << 20) / 4;
         node.answer = hungry();
         int answerBytes = ask(HungryRequests.rows()).getSerializedSize();
         assertThat(answerBytes).isBetween((int) mostBytes / 3 + 10_000, (int) mostBytes / 2);
-        ManagedChannel deaf = NettyChannelBuilder.forTarget(address())
-                .usePlaintext()
-                .flowControlWindow(64 << 10)
-                .build();
+        ManagedChannel deaf = deafChannel();
         List<DeafCall> calls = new ArrayList<>();
         try {
             for (int i = 0; i < 2; i++) {
@@ -274,17 +269,47 @@ final class GrpcWorkerTest {
                     .isEqualTo("Coprocessor task canceled due to exceeding memory quota");
             assertThat(busy.getData()).isEmpty();
             assertThat(ask(HungryRequests.modest()).hasRegionError()).isFalse();
+            assertThat(calls).noneMatch(call -> call.end.isDone());
+            deaf.shutdownNow();
             await(() -> worker.memory().usedBytes() == 0);
-            assertThat(deaf.getState(false)).isEqualTo(ConnectivityState.READY);
-            for (DeafCall call : calls) {
-                call.call.request(1);
-                assertThat(call.end.get(2, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
-            }
             assertThat(ask(HungryRequests.rows()).getSerializedSize()).isGreaterThan((int) mostBytes / 3);
             await(() -> worker.memory().usedBytes() == 0);
         } finally {
-            deaf.shutdownNow();
+            end(deaf);
         }
+    }
+
+    @Test
+    void anAnswerThatAClientDoesNotReadIsGivenUpInTime() throws Exception {
+        worker("memory-upper-threshold = \"40MiB\"\ncop-block-cache-size = 0\ncoplane.write-idle-timeout = \"2s\"\n");
+        node.answer = hungry();
+        int answerBytes = ask(HungryRequests.rows()).getSerializedSize();
+        await(() -> worker.memory().usedBytes() == 0);
+        ManagedChannel deaf = deafChannel();
+        try {
+            DeafCall call = new DeafCall(deaf, true);
+            await(() -> worker.memory().usedBytes() > answerBytes - 1_000);
+
+            await(() -> worker.memory().usedBytes() == 0);
+
+            assertThat(deaf.getState(false)).isEqualTo(ConnectivityState.READY);
+            call.call.request(1);
+            assertThat(call.end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
+        } finally {
+            end(deaf);
+        }
+    }
+
+    private ManagedChannel deafChannel() {
+        return NettyChannelBuilder.forTarget(address())
+                .usePlaintext()
+                .flowControlWindow(64 << 10)
+                .build();
+    }
+
+    /** Waits for the end too: what a channel holds counts among what the process does. */
+    private static void end(ManagedChannel channel) throws InterruptedException {
+        assertThat(channel.shutdownNow().awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -320,10 +345,10 @@ final class GrpcWorkerTest {
             DeafCall call = new DeafCall(channel, false);
             call.call.request(1);
 
-            assertThat(call.end.get(8, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
+            assertThat(call.end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
             await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
         } finally {
-            channel.shutdownNow();
+            end(channel);
         }
     }
 
@@ -344,7 +369,7 @@ final class GrpcWorkerTest {
             DeafCall second = new DeafCall(channel, false);
             DeafCall third = new DeafCall(channel, false);
             third.call.request(1);
-            assertThat(third.end.get(8, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(third.end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
 
             first.call.cancel("enough", null);
             second.call.cancel("enough", null);
@@ -356,11 +381,11 @@ final class GrpcWorkerTest {
             assertThat(ask(DAG, 0).getOtherError()).isEqualTo("no such region"); // the second connection
             try (Socket tooMany = new Socket(
                     InetAddress.getLoopbackAddress(), worker.grpcAddress().getPort())) {
-                tooMany.setSoTimeout(8_000);
+                tooMany.setSoTimeout(30_000);
                 assertThat(isClosed(tooMany)).isTrue();
             }
         } finally {
-            channel.shutdownNow();
+            end(channel);
         }
     }
 
@@ -379,9 +404,9 @@ final class GrpcWorkerTest {
                 .build();
     }
 
-    /** For some seconds, and ends by an interrupt. */
+    /** For half a minute, and ends by an interrupt. */
     private static void await(BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("waited for too long").isLessThan(end);
             TimeUnit.MILLISECONDS.sleep(2);
@@ -404,7 +429,7 @@ final class GrpcWorkerTest {
 
     /** Within the shutdown timeout's 60 s nobody would wait for the end of this test. */
     @Test
-    @Timeout(20)
+    @Timeout(50)
     void callsThatNeverEndDoNotHoldTheShutdown() throws Exception {
         worker("");
         Events<HealthCheckResponse> health = new Events<>();
@@ -536,7 +561,7 @@ final class GrpcWorkerTest {
         private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
 
         String next() throws InterruptedException {
-            return events.poll(15, TimeUnit.SECONDS);
+            return events.poll(30, TimeUnit.SECONDS);
         }
 
         @Override
