@@ -58,7 +58,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A job that ends in the middle, because its worker dies or its client leaves: the same request goes on where it was, to the same answer. */
 @ExtendWith(NoLeaks.class)
-@Timeout(60)
+@Timeout(300)
 final class CompactionResumeTest {
     private static final int KEYS = 12_000;
     private static final int INPUT_ID = 1;
@@ -269,7 +269,7 @@ final class CompactionResumeTest {
     }
 
     private static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
         while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).isLessThan(end);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));

@@ -97,7 +97,7 @@ final class DataPlaneServiceTest {
         if (worker != null) {
             await(() -> status().getRunningCount() == 0);
             await(() -> worker.memory().usedBytes() == worker.cachedBytes());
-            assertThat(status().getPermits().getInUse()).isZero();
+            await(() -> status().getPermits().getInUse() == 0);
         }
         channels.forEach(ManagedChannel::shutdownNow);
         if (worker != null) {
@@ -150,9 +150,8 @@ final class DataPlaneServiceTest {
         awaitStill(this::pagesExecuted);
 
         assertThat(pagesExecuted()).isLessThanOrEqualTo(4);
-        StatusResponse status = status();
-        assertThat(status.getPermits().getInUse()).isZero(); // none while the client is awaited
-        assertThat(status.getRunningList()).singleElement().satisfies(running -> {
+        await(() -> status().getPermits().getInUse() == 0); // none while the client is awaited
+        assertThat(status().getRunningList()).singleElement().satisfies(running -> {
             assertThat(running.getRequestId()).isEqualTo("slow");
             assertThat(running.getKind()).isEqualTo(RunningRequest.Kind.COPROCESSOR);
             assertThat(running.getTag()).isEqualTo("dag ks3:0:0:100");
@@ -211,18 +210,19 @@ final class DataPlaneServiceTest {
     @Test
     void aClientThatTakesNothingIsGivenUp() throws Exception {
         worker("[coplane]\nwrite-idle-timeout = \"1s\"\n");
-        HandClient client = new HandClient(CallOptions.DEFAULT, scan("").build());
-        client.call.request(1);
-        client.next();
+        HandClient client;
+        int asked = 0;
+        do { // its call is reset if we come another half of the time later, as a slow machine may
+            client = new HandClient(CallOptions.DEFAULT, scan("").build());
+            client.call.request(1);
+            client.next();
+            await(() -> status().getRunningCount() == 0);
+            client.call.request(1_000);
+            client.awaitEnd();
+        } while (client.status.join().getCode() == Status.Code.CANCELLED && ++asked < 8);
 
-        await(() -> status().getRunningCount() == 0);
-        client.call.request(1_000);
-        client.awaitEnd();
-        if (client.status.join().getCode()
-                != Status.Code.CANCELLED) { // which it is if we took another half of the time
-            assertThat(client.status.join().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-            assertThat(client.detail().getRetryable()).isTrue();
-        }
+        assertThat(client.status.join().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(client.detail().getRetryable()).isTrue();
     }
 
     @Test
