@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -44,15 +45,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(NoLeaks.class)
 final class S3StoreTest {
     private static final int RETRIES = 2;
-    private static final S3Timing QUICK = new S3Timing(
-            RETRIES,
-            Duration.ofMillis(1),
-            Duration.ofSeconds(2),
-            Duration.ofMillis(800),
-            Duration.ofMillis(100),
-            Duration.ofMillis(400),
-            Duration.ofSeconds(20),
-            Duration.ofSeconds(30));
+    /** Time-outs that no sound request of a slow machine runs into, so that requests can be counted. */
+    private static final S3Timing PATIENT = timing(
+            RETRIES, Duration.ofMillis(1), Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(30));
+    /** For requests that stall: sound ones may be late too, so their number is not known. */
+    private static final S3Timing QUICK = quick(RETRIES);
+
+    private static final S3Timing QUICK_AND_STUBBORN = quick(12);
 
     private static S3Server server;
     private static FaultProxy proxy;
@@ -94,7 +93,38 @@ final class S3StoreTest {
         proxy.forget();
         guard = limiter.acquire(0);
         arena = new NativeArena(guard);
-        store = S3Store.open(config(QUICK, 8, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE);
+        store = open(PATIENT, 8);
+    }
+
+    private S3Store open(S3Timing timing, int inFlight) {
+        return S3Store.open(config(timing, inFlight, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE);
+    }
+
+    private void reopen(S3Timing timing) {
+        store.close();
+        store = open(timing, 8);
+    }
+
+    private static boolean isStall(Fault fault) {
+        return fault == Fault.STALL_HEAD || fault == Fault.STALL_BODY;
+    }
+
+    private static S3Timing quick(int retries) {
+        return timing(
+                retries, Duration.ofMillis(1), Duration.ofMillis(500), Duration.ofMillis(200), Duration.ofMillis(250));
+    }
+
+    private static S3Timing timing(
+            int retries, Duration retrySleep, Duration dispatch, Duration writePerMib, Duration readBody) {
+        return new S3Timing(
+                retries,
+                retrySleep,
+                Duration.ofSeconds(30),
+                dispatch,
+                writePerMib,
+                readBody,
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(30));
     }
 
     @AfterEach
@@ -180,10 +210,11 @@ final class S3StoreTest {
     void aReadIsRepeatedUntilItIsWhole(Fault fault) {
         byte[] file = bytes(3, 100_000);
         put(1, file);
-        failTimes(fault, 2);
+        reopen(isStall(fault) ? QUICK_AND_STUBBORN : PATIENT);
+        failTimes(fault, RETRIES);
 
         assertThat(read(1, 0, ObjectStore.TO_END)).isEqualTo(file);
-        assertThat(proxy.seen()).hasSize(3);
+        assertSeenAfter(fault);
     }
 
     @ParameterizedTest
@@ -193,10 +224,11 @@ final class S3StoreTest {
     void aRangeIsRepeatedUntilItIsTheOneAskedFor(Fault fault) {
         byte[] file = bytes(3, 100_000);
         put(1, file);
+        reopen(isStall(fault) ? QUICK_AND_STUBBORN : PATIENT);
         failTimes(fault, RETRIES);
 
         assertThat(read(1, 10, 50_000)).isEqualTo(slice(file, 10, 50_000));
-        assertThat(proxy.seen()).hasSize(RETRIES + 1);
+        assertSeenAfter(fault);
     }
 
     @ParameterizedTest
@@ -214,13 +246,19 @@ final class S3StoreTest {
             })
     void aStoreThatNeverRecoversIsATypedErrorThatNamesTheObject(Fault fault) {
         put(42, bytes(3, 100_000));
+        reopen(isStall(fault) ? QUICK : PATIENT);
         failTimes(fault, Integer.MAX_VALUE);
 
-        assertFails(
-                () -> store.read(FileKind.BLOB, 42, 0, ObjectStore.TO_END, arena),
-                ErrorCode.STORE_UNAVAILABLE,
-                "p/blob/b6/000000000000002a.blob");
-        assertThat(proxy.seen()).hasSize(RETRIES + 1);
+        assertThatThrownBy(() -> store.read(FileKind.BLOB, 42, 0, ObjectStore.TO_END, arena)
+                        .join())
+                .cause()
+                .isInstanceOfSatisfying(
+                        CoplaneException.class, e -> assertThat(e.code()).isEqualTo(ErrorCode.STORE_UNAVAILABLE))
+                .hasMessageContaining("p/blob/b6/000000000000002a.blob")
+                .hasMessageContaining("attempts=" + (RETRIES + 1));
+        if (!isStall(fault)) { // of those some may have been given up before they came
+            assertThat(proxy.seen()).hasSize(RETRIES + 1);
+        }
     }
 
     @Test
@@ -242,7 +280,7 @@ final class S3StoreTest {
 
     @Test
     void aWrongSecretIsRefusedAndNotShown() {
-        S3Config good = config(QUICK, 2, false);
+        S3Config good = config(PATIENT, 2, false);
         S3Config bad = new S3Config(
                 good.bucket(),
                 good.prefix(),
@@ -253,7 +291,7 @@ final class S3StoreTest {
                 Optional.empty(),
                 false,
                 2,
-                QUICK);
+                PATIENT);
         try (S3Store other = S3Store.open(bad, Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
             assertFails(() -> other.byteSize(FileKind.SST, 1), ErrorCode.STORE_REFUSED, "status=403");
             assertThatThrownBy(() -> other.read(FileKind.SST, 1, 0, 1, arena).join())
@@ -287,16 +325,17 @@ final class S3StoreTest {
         put(1, old);
         proxy.plan(request -> request.method().equals("PUT") ? fault : Fault.NONE);
 
+        reopen(isStall(fault) ? QUICK : PATIENT);
         assertFails(
                 () -> store.put(FileKind.BLOB, 1, MemorySegment.ofArray(next)),
                 ErrorCode.STORE_UNAVAILABLE,
                 "p/blob/61/");
+        reopen(isStall(fault) ? QUICK_AND_STUBBORN : PATIENT);
         assertThat(read(1, 0, ObjectStore.TO_END)).isEqualTo(old);
 
-        proxy.forget();
-        failTimes(fault, 2);
+        failTimes(fault, RETRIES);
         put(1, next);
-        assertThat(proxy.seen()).hasSize(3);
+        assertSeenAfter(fault);
         assertThat(read(1, 0, ObjectStore.TO_END)).isEqualTo(next);
     }
 
@@ -304,42 +343,42 @@ final class S3StoreTest {
     void theDeadlineCutsTheWaitForTheStoreShort() {
         put(1, bytes(1, 1000));
         failTimes(Fault.STALL_HEAD, 99);
-        long begin = System.nanoTime();
+        // nothing but the deadline ends a request
+        reopen(timing(RETRIES, Duration.ofMillis(1), Duration.ofHours(1), Duration.ZERO, Duration.ofHours(1)));
 
-        ObjectStore hurried = store.within(begin + TimeUnit.MILLISECONDS.toNanos(100));
-        assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "p/blob/61/");
-        assertThat(System.nanoTime() - begin).isLessThan(TimeUnit.MILLISECONDS.toNanos(790));
-        assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "p/blob/61/");
-        assertThat(proxy.seen()).hasSize(1); // the second never went out
+        ObjectStore hurried = store.within(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100));
+        for (int i = 0; i < 2; i++) {
+            assertFails(
+                    () -> hurried.read(FileKind.BLOB, 1, 0, 5, arena).orTimeout(60, TimeUnit.SECONDS),
+                    ErrorCode.DEADLINE,
+                    "p/blob/61/");
+        }
+        assertThat(proxy.seen()).hasSizeLessThanOrEqualTo(1); // the second never went out
     }
 
     @Test
     void aPauseBeyondTheDeadlineIsNotSlept() {
-        S3Timing slow = new S3Timing(
-                9,
-                Duration.ofHours(1),
-                QUICK.connect(),
-                QUICK.dispatch(),
-                QUICK.writePerMib(),
-                QUICK.readBody(),
-                QUICK.keepAlive(),
-                QUICK.poolIdle());
+        reopen(timing(9, Duration.ofHours(1), PATIENT.dispatch(), PATIENT.writePerMib(), PATIENT.readBody()));
         failTimes(Fault.SLOW_DOWN, 99);
-        try (S3Store patient =
-                S3Store.open(config(slow, 2, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
-            ObjectStore hurried = patient.within(System.nanoTime() + TimeUnit.MINUTES.toNanos(30));
-            assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "SlowDown");
-        }
+
+        ObjectStore hurried = store.within(System.nanoTime() + TimeUnit.MINUTES.toNanos(30));
+        assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "SlowDown");
         assertThat(proxy.seen()).hasSize(1);
     }
 
     @Test
     void requestsAboveTheBoundWaitForAPlaceAndNoLongerThanTheirDeadline() {
         put(1, bytes(1, 1000));
-        AtomicInteger stalled = new AtomicInteger();
-        proxy.plan(request -> stalled.getAndIncrement() < 2 ? Fault.STALL_HEAD : Fault.NONE);
-        try (S3Store narrow =
-                S3Store.open(config(QUICK, 2, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
+        CountDownLatch isLetOn = new CountDownLatch(1);
+        proxy.plan(request -> {
+            try {
+                isLetOn.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+            return Fault.NONE;
+        });
+        try (S3Store narrow = open(PATIENT, 2)) {
             List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 reads.add(narrow.read(FileKind.BLOB, 1, 0, ObjectStore.TO_END, arena));
@@ -348,8 +387,11 @@ final class S3StoreTest {
             assertThat(narrow.requestsInFlight()).isEqualTo(2);
             assertThat(narrow.bytesInFlight()).isEqualTo(2 * S3Store.BYTES_PER_REQUEST);
             assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "p/blob/61/");
+            isLetOn.countDown();
             reads.forEach(read -> assertThat(read.join().byteSize()).isEqualTo(1000));
             assertThat(narrow.requestsInFlight()).isZero();
+        } finally {
+            isLetOn.countDown();
         }
     }
 
@@ -358,8 +400,7 @@ final class S3StoreTest {
         put(1, bytes(1, 1000));
         AtomicInteger number = new AtomicInteger();
         proxy.plan(request -> number.getAndIncrement() % 2 == 0 ? Fault.STALL_BODY : Fault.NONE);
-        try (S3Store narrow =
-                S3Store.open(config(QUICK, 1, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
+        try (S3Store narrow = open(QUICK_AND_STUBBORN, 1)) {
             for (int i = 0; i < 4; i++) {
                 assertThat(narrow.read(FileKind.BLOB, 1, 0, ObjectStore.TO_END, arena)
                                 .join()
@@ -367,7 +408,7 @@ final class S3StoreTest {
                         .isEqualTo(1000);
             }
         }
-        assertThat(proxy.seen()).hasSize(1 + 8);
+        assertThat(proxy.seen()).hasSizeGreaterThanOrEqualTo(1 + 8);
     }
 
     @Test
@@ -469,7 +510,8 @@ final class S3StoreTest {
 
     @Test
     void aReadOnlyStoreWritesNothing() {
-        try (S3Store other = S3Store.open(config(QUICK, 2, true), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
+        try (S3Store other =
+                S3Store.open(config(PATIENT, 2, true), Clock.system(), wire.acquire(0), StoreMetrics.NONE)) {
             assertFails(
                     () -> other.put(FileKind.SST, 1, MemorySegment.ofArray(new byte[1])),
                     ErrorCode.STORE_READ_ONLY,
@@ -483,7 +525,7 @@ final class S3StoreTest {
 
     @Test
     void aClosedStoreFails() {
-        S3Store other = S3Store.open(config(QUICK, 2, false), Clock.system(), wire.acquire(0), StoreMetrics.NONE);
+        S3Store other = open(PATIENT, 2);
         other.close();
         other.close();
 
@@ -502,6 +544,7 @@ final class S3StoreTest {
             files[i] = bytes(seed + i, 1 + random.nextInt(300_000));
             put(100 + i, files[i]);
         }
+        reopen(QUICK);
         SplittableRandom faults = random.split();
         Fault[] all = {
             Fault.NONE,
@@ -560,6 +603,15 @@ final class S3StoreTest {
         AtomicInteger left = new AtomicInteger(times);
         proxy.forget();
         proxy.plan(request -> left.getAndDecrement() > 0 ? fault : Fault.NONE);
+    }
+
+    /** All the faults came, and a sound request after them; no other one but where it may have been late. */
+    private static void assertSeenAfter(Fault fault) {
+        if (isStall(fault)) {
+            assertThat(proxy.seen()).hasSizeGreaterThanOrEqualTo(RETRIES + 1);
+        } else {
+            assertThat(proxy.seen()).hasSize(RETRIES + 1);
+        }
     }
 
     private void put(long fileId, byte[] file) {
