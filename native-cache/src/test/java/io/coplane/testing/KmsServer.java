@@ -8,6 +8,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,6 +29,7 @@ public final class KmsServer implements AutoCloseable {
 
     private final HttpServer server;
     private final List<String> bodies = new CopyOnWriteArrayList<>();
+    private final Set<String> calls = ConcurrentHashMap.newKeySet(); // by the id that clients give them
     private volatile String refusal = "";
     private final AtomicInteger failuresToCome = new AtomicInteger();
     private final CountDownLatch asked = new CountDownLatch(1);
@@ -53,9 +56,14 @@ public final class KmsServer implements AutoCloseable {
         return turned;
     }
 
-    /** Bodies of the requests so far. */
+    /** Bodies of the requests so far; a client that waited too long for an answer may have sent one again. */
     public List<String> bodies() {
         return List.copyOf(bodies);
+    }
+
+    /** Calls so far, each of one request or more, which say that they belong together. */
+    public int calls() {
+        return calls.size();
     }
 
     /** From now on every request is refused by this name of an error, with status 400. */
@@ -94,6 +102,7 @@ public final class KmsServer implements AutoCloseable {
     private void answer(HttpExchange exchange) throws IOException {
         String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
         bodies.add(body);
+        calls.add(String.valueOf(exchange.getRequestHeaders().getFirst("amz-sdk-invocation-id")));
         asked.countDown();
         await(answering);
         Matcher cipherText = CIPHER_TEXT.matcher(body);

@@ -88,7 +88,7 @@ final class SecretsTest {
             }
         }
 
-        assertThat(kms.bodies()).hasSize(1); // the key was asked for, once
+        assertThat(kms.calls()).isEqualTo(1); // the key was asked for, once
         assertThat(config.security().masterKey().resolve()).isEqualTo(MASTER_KEY);
         showsNoSecret(seen + logged());
     }
