@@ -257,7 +257,7 @@ final class CompactionsTest {
     }
 
     @Test
-    @Timeout(20)
+    @Timeout(60)
     void aStoreThatGivesNoAnswerDoesNotKeepThePlaneFromClosing() throws IOException {
         directory = new DirectoryStore(root, "", 2);
         String job = new String(golden().bytes("request.json"), StandardCharsets.UTF_8);

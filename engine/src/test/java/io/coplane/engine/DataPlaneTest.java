@@ -61,6 +61,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class DataPlaneTest {
     private static final byte[] NOTHING = {};
     private static final byte[] ROW = HexFormat.of().parseHex("0804038000000000000007"); // column 2 is 7
+    private static final long HOUR_MILLIS = 3_600_000;
 
     @TempDir
     Path root;
@@ -85,7 +86,7 @@ final class DataPlaneTest {
 
     /** What loaded for a request may end after it. */
     private void awaitFreed() {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (plane.memory().usedBytes() != plane.cachedBytes() && System.nanoTime() - end < 0) {
             Thread.onSpinWait();
         }
@@ -278,35 +279,28 @@ final class DataPlaneTest {
     }
 
     @Test
-    @Timeout(15)
+    @Timeout(60)
     void aStoreThatGivesNoAnswerDoesNotKeepThePlaneFromClosing() {
         HeldStore held = openUncached();
-        byte[] body = RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 1 << 17));
+        byte[] body = RemoteRequestBody.join(requestWithin(HOUR_MILLIS), NOTHING, changeSet(0x1001, 1 << 17));
         CompletableFuture<CopAnswer> answer = plane.coprocessor(
                 new CopRequest(MemorySegment.ofArray(body), Optional.empty(), () -> false, RegionAccessor.NONE));
         held.awaitRead();
 
         plane.close(Duration.ofMillis(10));
 
-        assertThat(answer.join().httpStatus()).isEqualTo(503);
+        assertThat(answer.orTimeout(30, TimeUnit.SECONDS).join().httpStatus()).isEqualTo(503);
         held.letGo();
         awaitFreed();
     }
 
     /** Files may be loaded for somebody else, without a limit: a request does not wait for them beyond its time, nor for a client that is gone. */
     @Test
-    @Timeout(15)
+    @Timeout(60)
     void aRequestWhoseTimeIsOverOrWhoseClientIsGoneDoesNotWaitForFiles() {
         HeldStore held = openUncached();
-        byte[] late = RemoteRequestBody.join(
-                Request.newBuilder()
-                        .setTp(103)
-                        .setContext(Context.newBuilder().setMaxExecutionDurationMs(30))
-                        .build()
-                        .toByteArray(),
-                NOTHING,
-                changeSet(0x1001, 1 << 17));
-        byte[] abandoned = RemoteRequestBody.join(request(103, 0), NOTHING, changeSet(0x1001, 1 << 17));
+        byte[] late = RemoteRequestBody.join(requestWithin(30), NOTHING, changeSet(0x1001, 1 << 17));
+        byte[] abandoned = RemoteRequestBody.join(requestWithin(HOUR_MILLIS), NOTHING, changeSet(0x1001, 1 << 17));
         AtomicBoolean gone = new AtomicBoolean();
 
         CompletableFuture<CopAnswer> first = plane.coprocessor(
@@ -317,7 +311,7 @@ final class DataPlaneTest {
         assertThat(first.join().text()).isEqualTo("construct snapshot timeout");
         held.awaitRead();
         gone.set(true);
-        assertThat(second.join().httpStatus()).isEqualTo(503);
+        assertThat(second.orTimeout(30, TimeUnit.SECONDS).join().httpStatus()).isEqualTo(503);
         assertThat(plane.heldPermits()).isZero();
         assertThat(plane.memory().usedBytes()).as("reads go on").isPositive();
         held.letGo();
@@ -556,6 +550,14 @@ final class DataPlaneTest {
                 .setTp(tp)
                 .setContext(Context.newBuilder().setKeyspaceId(keyspaceId))
                 .setStartTs(5)
+                .build()
+                .toByteArray();
+    }
+
+    private static byte[] requestWithin(long millis) {
+        return Request.newBuilder()
+                .setTp(103)
+                .setContext(Context.newBuilder().setMaxExecutionDurationMs(millis))
                 .build()
                 .toByteArray();
     }

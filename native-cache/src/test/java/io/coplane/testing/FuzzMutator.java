@@ -14,7 +14,7 @@ public final class FuzzMutator {
         0, 1, 2, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000, 0x7fff_ffff, 0x8000_0000, -1, -2, -4, -28
     };
 
-    private static final long MOST_SECONDS_PER_INPUT = 20;
+    private static final long MOST_SECONDS_PER_INPUT = 60;
 
     private final SplittableRandom random;
     private final List<byte[]> seeds;
