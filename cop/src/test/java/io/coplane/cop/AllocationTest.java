@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Rows of fixed width cost no allocation: twice as many rows allocate no more bytes, but for what a batch needs. */
 class AllocationTest {
     private static final int ROWS = 200_000;
-    private static final int WARM_UPS = 6;
+    private static final int MOST_ROUNDS = 50;
     /** Batches have 1,024 rows, so less than one object a batch. */
     private static final double MOST_BYTES_PER_ROW = 0.25;
 
@@ -60,14 +60,19 @@ class AllocationTest {
         System.arraycopy(executors, 0, all, 1, executors.length);
         Request request = Plans.request(Plans.dag(all).addOutputOffsets(0), Plans.allRows())
                 .build();
-        for (int i = 0; i < WARM_UPS; i++) {
-            allocated(request, ROWS);
+
+        // how soon the compiler is done with it depends on what else the machine does
+        long leastTwice = Long.MAX_VALUE;
+        long leastOnce = Long.MAX_VALUE;
+        double bytesPerRow = Double.MAX_VALUE;
+        for (int i = 0; i < MOST_ROUNDS && bytesPerRow >= MOST_BYTES_PER_ROW; i++) {
+            // in this order, or what the compiler saved in between would hide what a row costs
+            leastTwice = Math.min(leastTwice, allocated(request, 2 * ROWS));
+            leastOnce = Math.min(leastOnce, allocated(request, ROWS));
+            bytesPerRow = (double) (leastTwice - leastOnce) / ROWS;
         }
 
-        long once = allocated(request, ROWS);
-        long twice = allocated(request, 2 * ROWS);
-
-        assertThat((double) (twice - once) / ROWS).as(name).isLessThan(MOST_BYTES_PER_ROW);
+        assertThat(bytesPerRow).as(name).isLessThan(MOST_BYTES_PER_ROW);
     }
 
     private static long allocated(Request request, int rows) {
