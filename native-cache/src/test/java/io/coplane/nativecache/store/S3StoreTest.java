@@ -52,6 +52,9 @@ final class S3StoreTest {
     private static final S3Timing QUICK = quick(RETRIES);
 
     private static final S3Timing QUICK_AND_STUBBORN = quick(12);
+    /** So that nothing but a deadline ends a request. */
+    private static final S3Timing ENDLESS =
+            timing(RETRIES, Duration.ofMillis(1), Duration.ofHours(1), Duration.ZERO, Duration.ofHours(1));
 
     private static S3Server server;
     private static FaultProxy proxy;
@@ -343,8 +346,7 @@ final class S3StoreTest {
     void theDeadlineCutsTheWaitForTheStoreShort() {
         put(1, bytes(1, 1000));
         failTimes(Fault.STALL_HEAD, 99);
-        // nothing but the deadline ends a request
-        reopen(timing(RETRIES, Duration.ofMillis(1), Duration.ofHours(1), Duration.ZERO, Duration.ofHours(1)));
+        reopen(ENDLESS);
 
         ObjectStore hurried = store.within(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100));
         for (int i = 0; i < 2; i++) {
@@ -378,7 +380,7 @@ final class S3StoreTest {
             }
             return Fault.NONE;
         });
-        try (S3Store narrow = open(PATIENT, 2)) {
+        try (S3Store narrow = open(ENDLESS, 2)) {
             List<CompletableFuture<MemorySegment>> reads = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 reads.add(narrow.read(FileKind.BLOB, 1, 0, ObjectStore.TO_END, arena));
@@ -386,7 +388,10 @@ final class S3StoreTest {
             ObjectStore hurried = narrow.within(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(100));
             assertThat(narrow.requestsInFlight()).isEqualTo(2);
             assertThat(narrow.bytesInFlight()).isEqualTo(2 * S3Store.BYTES_PER_REQUEST);
-            assertFails(() -> hurried.read(FileKind.BLOB, 1, 0, 5, arena), ErrorCode.DEADLINE, "p/blob/61/");
+            assertFails(
+                    () -> hurried.read(FileKind.BLOB, 1, 0, 5, arena).orTimeout(60, TimeUnit.SECONDS),
+                    ErrorCode.DEADLINE,
+                    "p/blob/61/");
             isLetOn.countDown();
             reads.forEach(read -> assertThat(read.join().byteSize()).isEqualTo(1000));
             assertThat(narrow.requestsInFlight()).isZero();
