@@ -12,10 +12,11 @@ import io.coplane.nativecache.ErrorCode;
 import java.nio.file.Path;
 import java.util.Locale;
 import org.slf4j.LoggerFactory;
+import org.slf4j.bridge.SLF4JBridgeHandler;
 
 /**
- * Logging, set up in code: no XML to parse at start. Standard output and level info until {@link #configure} (worker.md 1). Logback finds this
- * class as a service.
+ * Logging, set up in code: no XML to parse at start. Standard output and level info until {@link #configure} (worker.md 1). What libraries log through
+ * the JDK, as gRPC does, goes the same way. Logback finds this class as a service.
  */
 public final class Logs extends ContextAwareBase implements Configurator {
     /** Made by Logback. */
@@ -26,6 +27,8 @@ public final class Logs extends ContextAwareBase implements Configurator {
         ConsoleAppender<ILoggingEvent> console = new ConsoleAppender<>();
         console.setEncoder(encoder(context, false));
         install(context, Level.INFO, console);
+        SLF4JBridgeHandler.removeHandlersForRootLogger(); // standard error
+        SLF4JBridgeHandler.install();
         return ExecutionStatus.DO_NOT_INVOKE_NEXT_IF_ANY;
     }
 
@@ -84,5 +87,7 @@ public final class Logs extends ContextAwareBase implements Configurator {
         context.getLogger("io.netty").setLevel(Level.WARN);
         // asks for flags that only its byte buffers need
         context.getLogger("net.openhft").setLevel(Level.ERROR);
+        // a stack for each call that a client resets: who may do that as often as he likes must not fill the log
+        context.getLogger("io.grpc.netty.NettyServerHandler").setLevel(Level.ERROR);
     }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Levels and the log file (worker.md 1). */
 final class LogsTest {
@@ -24,6 +25,24 @@ final class LogsTest {
         assertThatThrownBy(() -> Logs.configure("loud", "", false))
                 .isInstanceOf(CoplaneException.class)
                 .hasMessageContaining("log-level is no level: value=loud");
+    }
+
+    @Test
+    void whatLibrariesLogThroughTheJdkGoesTheSameWay() throws IOException {
+        LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
+        Path file = folder.resolve("worker.log");
+        try {
+            Logs.configure("info", file.toString(), true);
+            java.util.logging.Logger.getLogger("io.grpc.example").warning("connection lost");
+            java.util.logging.Logger.getLogger("io.grpc.netty.NettyServerHandler")
+                    .warning("Stream Error");
+        } finally {
+            Logs logs = new Logs();
+            logs.setContext(context);
+            logs.configure(context);
+        }
+
+        assertThat(Files.readString(file)).contains("connection lost", "WARN").doesNotContain("Stream Error");
     }
 
     @Test
