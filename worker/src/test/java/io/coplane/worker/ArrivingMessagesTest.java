@@ -13,6 +13,7 @@ import io.coplane.proto.v1.DataPlaneGrpc;
 import io.coplane.proto.v1.ErrorDetail;
 import io.coplane.proto.v1.StatusRequest;
 import io.coplane.testing.NoLeaks;
+import io.coplane.testing.Waits;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.grpc.Calls;
@@ -35,9 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -70,7 +69,8 @@ final class ArrivingMessagesTest {
     void nothingIsHeld() throws InterruptedException {
         channels.close();
         if (worker != null) {
-            await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
+            Waits.until(
+                    () -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
             worker.close();
         }
     }
@@ -86,7 +86,7 @@ final class ArrivingMessagesTest {
         for (int i = 0; i < 6; i++) {
             assertThat(outcome(asked(3 * MIB))).isEqualTo(BUSY);
             assertThat(outcome(asked(100 * KIB))).contains(ARRIVED);
-            await(() -> worker.bodies().usedBytes() == 0);
+            Waits.until(() -> worker.bodies().usedBytes() == 0);
         }
         assertThat(connectionEnded).isFalse();
     }
@@ -127,7 +127,7 @@ final class ArrivingMessagesTest {
                 halves.add(new RawClient(worker.address())
                         .send("POST /coprocessor HTTP/1.1\r\nContent-Length: " + 256 * KIB + "\r\n\r\n1"));
             }
-            await(() -> worker.bodies().usedBytes() == worker.bodies().capBytes());
+            Waits.until(() -> worker.bodies().usedBytes() == worker.bodies().capBytes());
 
             for (int bytes : new int[] {2 * KIB, 512 * KIB}) {
                 assertThat(outcome(asked(bytes))).isEqualTo(BUSY);
@@ -153,7 +153,7 @@ final class ArrivingMessagesTest {
                 half.close();
             }
         }
-        await(() -> worker.bodies().usedBytes() == 0);
+        Waits.until(() -> worker.bodies().usedBytes() == 0);
         assertThat(outcome(asked(512 * KIB))).contains(ARRIVED);
         assertThat(failureOf(() -> own.coprocessor(request).next()).getStatus().getCode())
                 .isEqualTo(Status.Code.INVALID_ARGUMENT);
@@ -191,7 +191,7 @@ final class ArrivingMessagesTest {
                                 .getServerIsBusy()
                                 .getReason())
                         .isEqualTo(BUSY);
-                await(() -> worker.bodies().usedBytes() == 0);
+                Waits.until(() -> worker.bodies().usedBytes() == 0);
             }
             byte[] small = request(10).toByteArray();
             client.open(13, method);
@@ -241,14 +241,5 @@ final class ArrivingMessagesTest {
         return assertThatThrownBy(call)
                 .asInstanceOf(InstanceOfAssertFactories.type(StatusRuntimeException.class))
                 .actual();
-    }
-
-    /** For some seconds, and ends by an interrupt. */
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited for too long").isLessThan(end);
-            TimeUnit.MILLISECONDS.sleep(2);
-        }
     }
 }

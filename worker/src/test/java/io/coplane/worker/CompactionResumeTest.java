@@ -20,6 +20,7 @@ import io.coplane.sst.L0Builder;
 import io.coplane.sst.SstBuilder;
 import io.coplane.sst.SstOptions;
 import io.coplane.testing.NoLeaks;
+import io.coplane.testing.Waits;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import io.grpc.CallOptions;
@@ -44,8 +45,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -110,7 +109,7 @@ final class CompactionResumeTest {
         try (WorkerProcess killed = WorkerProcess.start(folder, toml("journals"), "-Xmx256m")) {
             CompletableFuture<HttpResponse<byte[]>> lost =
                     post(URI.create("http://127.0.0.1:" + killed.http().getPort()));
-            await(() -> outputs().size() >= 3);
+            Waits.until(() -> outputs().size() >= 3);
 
             assertThat(killed.process().destroyForcibly().waitFor(30, TimeUnit.SECONDS))
                     .isTrue(); // SIGKILL
@@ -143,17 +142,17 @@ final class CompactionResumeTest {
                     .build());
             call.halfClose();
             call.request(1_000);
-            await(() -> outputs().size() >= 3);
+            Waits.until(() -> outputs().size() >= 3);
 
             call.cancel("enough", null);
 
             assertThat(status.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
             DataPlaneGrpc.DataPlaneBlockingStub stub = DataPlaneGrpc.newBlockingStub(channel);
-            await(() -> {
+            Waits.until(() -> {
                 StatusResponse now = stub.status(StatusRequest.getDefaultInstance());
                 return now.getRunningCount() == 0 && now.getPermits().getInUse() == 0;
             });
-            await(() -> worker.memory().usedBytes() == worker.cachedBytes());
+            Waits.until(() -> worker.memory().usedBytes() == worker.cachedBytes());
         } finally {
             channel.shutdownNow();
         }
@@ -266,13 +265,5 @@ final class CompactionResumeTest {
         }
         outputs.keySet().removeIf(name -> name.equals("0000000000000001.sst"));
         return outputs;
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(120);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).isLessThan(end);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
-        }
     }
 }

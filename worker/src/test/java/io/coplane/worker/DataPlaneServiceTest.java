@@ -34,6 +34,7 @@ import io.coplane.snapshot.MemDataWriter;
 import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
+import io.coplane.testing.Waits;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import io.grpc.CallOptions;
@@ -66,8 +67,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.DoubleSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -95,9 +94,9 @@ final class DataPlaneServiceTest {
     @AfterEach
     void nothingIsHeld() {
         if (worker != null) {
-            await(() -> status().getRunningCount() == 0);
-            await(() -> worker.memory().usedBytes() == worker.cachedBytes());
-            await(() -> status().getPermits().getInUse() == 0);
+            Waits.until(() -> status().getRunningCount() == 0);
+            Waits.until(() -> worker.memory().usedBytes() == worker.cachedBytes());
+            Waits.until(() -> status().getPermits().getInUse() == 0);
         }
         channels.forEach(ManagedChannel::shutdownNow);
         if (worker != null) {
@@ -150,7 +149,7 @@ final class DataPlaneServiceTest {
         awaitStill(this::pagesExecuted);
 
         assertThat(pagesExecuted()).isLessThanOrEqualTo(4);
-        await(() -> status().getPermits().getInUse() == 0); // none while the client is awaited
+        Waits.until(() -> status().getPermits().getInUse() == 0); // none while the client is awaited
         assertThat(status().getRunningList()).singleElement().satisfies(running -> {
             assertThat(running.getRequestId()).isEqualTo("slow");
             assertThat(running.getKind()).isEqualTo(RunningRequest.Kind.COPROCESSOR);
@@ -173,7 +172,7 @@ final class DataPlaneServiceTest {
 
         client.call.cancel("enough", null);
 
-        await(() -> status().getRunningCount() == 0);
+        Waits.until(() -> status().getRunningCount() == 0);
         assertThat(pagesExecuted()).isLessThanOrEqualTo(4);
     }
 
@@ -185,7 +184,7 @@ final class DataPlaneServiceTest {
         client.call.request(1);
 
         assertThat(client.status.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-        await(() -> status().getRunningCount() == 0);
+        Waits.until(() -> status().getRunningCount() == 0);
     }
 
     @Test
@@ -204,7 +203,7 @@ final class DataPlaneServiceTest {
         assertThat(status.getCode()).isEqualTo(Status.Code.CANCELLED);
         assertThat(status.getDescription()).isEqualTo("request was cancelled by its id");
         assertThat(client.detail().getName()).isEqualTo("CANCELLED");
-        await(() -> !cancel("to end"));
+        Waits.until(() -> !cancel("to end"));
     }
 
     @Test
@@ -216,7 +215,7 @@ final class DataPlaneServiceTest {
             client = new HandClient(CallOptions.DEFAULT, scan("").build());
             client.call.request(1);
             client.next();
-            await(() -> status().getRunningCount() == 0);
+            Waits.until(() -> status().getRunningCount() == 0);
             client.call.request(1_000);
             client.awaitEnd();
         } while (client.status.join().getCode() == Status.Code.CANCELLED && ++asked < 8);
@@ -334,7 +333,7 @@ final class DataPlaneServiceTest {
         assertThat(told.subList(0, told.size() - 1)).noneMatch(CompactProgress::hasChangeSet);
         assertThat(journals).isDirectoryContaining("glob:**.journal");
         // the client has the answer: its outputs are no orphans
-        await(() -> CompactionJournals.orphans(journals, Clock.system()).isEmpty());
+        Waits.until(() -> CompactionJournals.orphans(journals, Clock.system()).isEmpty());
         assertThat(told.getLast().getChangeSet().toByteArray()).isEqualTo(overHttp(json));
     }
 
@@ -514,19 +513,11 @@ final class DataPlaneServiceTest {
         return "http://127.0.0.1:" + worker.address().getPort();
     }
 
-    private static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).isLessThan(end);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-        }
-    }
-
     /** Waits until a number stands still for a while. */
     private static void awaitStill(DoubleSupplier number) {
         double[] last = {-1};
         int[] same = {0};
-        await(() -> {
+        Waits.until(() -> {
             double now = number.getAsDouble();
             same[0] = now == last[0] ? same[0] + 1 : 0;
             last[0] = now;

@@ -21,6 +21,7 @@ import io.coplane.proto.metapb.Store;
 import io.coplane.proto.metapb.StoreLabel;
 import io.coplane.proto.tikvpb.TikvGrpc;
 import io.coplane.testing.NoLeaks;
+import io.coplane.testing.Waits;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
 import io.coplane.worker.grpc.Calls;
@@ -62,7 +63,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
@@ -257,7 +257,7 @@ final class GrpcWorkerTest {
             for (int i = 0; i < 2; i++) {
                 calls.add(new DeafCall(deaf, true));
                 int asked = i + 1;
-                await(() ->
+                Waits.until(() ->
                         worker.memory().usedBytes() > asked * (answerBytes - 1_000L) && worker.requestsInWork() == 0);
             }
             assertThat(worker.memory().usedBytes()).isLessThanOrEqualTo(mostBytes);
@@ -271,9 +271,9 @@ final class GrpcWorkerTest {
             assertThat(ask(HungryRequests.modest()).hasRegionError()).isFalse();
             assertThat(calls).noneMatch(call -> call.end.isDone());
             deaf.shutdownNow();
-            await(() -> worker.memory().usedBytes() == 0);
+            Waits.until(() -> worker.memory().usedBytes() == 0);
             assertThat(ask(HungryRequests.rows()).getSerializedSize()).isGreaterThan((int) mostBytes / 3);
-            await(() -> worker.memory().usedBytes() == 0);
+            Waits.until(() -> worker.memory().usedBytes() == 0);
         } finally {
             end(deaf);
         }
@@ -284,13 +284,13 @@ final class GrpcWorkerTest {
         worker("memory-upper-threshold = \"40MiB\"\ncop-block-cache-size = 0\ncoplane.write-idle-timeout = \"2s\"\n");
         node.answer = hungry();
         int answerBytes = ask(HungryRequests.rows()).getSerializedSize();
-        await(() -> worker.memory().usedBytes() == 0);
+        Waits.until(() -> worker.memory().usedBytes() == 0);
         ManagedChannel deaf = deafChannel();
         try {
             DeafCall call = new DeafCall(deaf, true);
-            await(() -> worker.memory().usedBytes() > answerBytes - 1_000);
+            Waits.until(() -> worker.memory().usedBytes() > answerBytes - 1_000);
 
-            await(() -> worker.memory().usedBytes() == 0);
+            Waits.until(() -> worker.memory().usedBytes() == 0);
 
             assertThat(deaf.getState(false)).isEqualTo(ConnectivityState.READY);
             call.call.request(1);
@@ -333,7 +333,7 @@ final class GrpcWorkerTest {
             assertThat(stub.coprocessor(request(DAG, 0, NODE)).getOtherError()).isEqualTo("no such region");
             node.asked.clear();
         }
-        await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
+        Waits.until(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
     }
 
     @Test
@@ -346,7 +346,8 @@ final class GrpcWorkerTest {
             call.call.request(1);
 
             assertThat(call.end.get(30, TimeUnit.SECONDS).getCode()).isEqualTo(Status.Code.CANCELLED);
-            await(() -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
+            Waits.until(
+                    () -> worker.memory().usedBytes() == 0 && worker.bodies().usedBytes() == 0);
         } finally {
             end(channel);
         }
@@ -402,15 +403,6 @@ final class GrpcWorkerTest {
                 .setMemTableData(ByteString.copyFrom(HungryRequests.integers()))
                 .setSnapshot(ByteString.copyFrom(HungryRequests.emptyShard()))
                 .build();
-    }
-
-    /** For half a minute, and ends by an interrupt. */
-    private static void await(BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited for too long").isLessThan(end);
-            TimeUnit.MILLISECONDS.sleep(2);
-        }
     }
 
     @Test

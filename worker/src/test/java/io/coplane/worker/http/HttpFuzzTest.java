@@ -10,6 +10,7 @@ import io.coplane.proto.coprocessor.Response;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.Seeds;
 import io.coplane.testing.TestData;
+import io.coplane.testing.Waits;
 import io.coplane.worker.Worker;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
@@ -39,8 +40,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -115,7 +114,7 @@ final class HttpFuzzTest {
 
     @AfterEach
     void nothingIsHeld() {
-        await(() -> worker.memory().usedBytes() == worker.cachedBytes() && worker.requestsInWork() == 0);
+        Waits.until(() -> worker.memory().usedBytes() == worker.cachedBytes() && worker.requestsInWork() == 0);
         assertThat(worker.heldPermits()).isZero();
         worker.close();
         assertThat(worker.memory().usedBytes() + worker.bodies().usedBytes()).isZero();
@@ -342,11 +341,5 @@ final class HttpFuzzTest {
                         + toml,
                 UTF_8);
         return ConfigLoader.load(Optional.of(file), Map.of(), Map.of());
-    }
-
-    private static void await(BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            LockSupport.parkNanos(1_000_000);
-        }
     }
 }

@@ -8,6 +8,7 @@ import io.coplane.engine.CopAnswer;
 import io.coplane.engine.CopRequest;
 import io.coplane.nativecache.MemoryLimiter;
 import io.coplane.testing.ManualClock;
+import io.coplane.testing.Waits;
 import io.coplane.worker.http.RawClient.Response;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -31,7 +32,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -148,7 +148,7 @@ final class HttpServerTest {
             assertThat(answer.body()).isEqualTo(body);
             assertThat(client.post("/coprocessor", body).read().body()).isEqualTo(body);
         }
-        await(() -> memory.usedBytes() == 0);
+        Waits.until(() -> memory.usedBytes() == 0);
     }
 
     @Test
@@ -296,11 +296,11 @@ final class HttpServerTest {
         try (RawClient client = start()) {
             client.send("POST /coprocessor HTTP/1.1\r\nContent-Length: 7000000\r\n\r\n")
                     .send(new byte[1000]);
-            await(() -> memory.usedBytes() > 0);
+            Waits.until(() -> memory.usedBytes() > 0);
 
             assertThat(memory.usedBytes()).isEqualTo(256 << 10);
         }
-        await(() -> memory.usedBytes() == 0);
+        Waits.until(() -> memory.usedBytes() == 0);
     }
 
     @Test
@@ -380,9 +380,9 @@ final class HttpServerTest {
         try (RawClient client = start()) {
             client.send("POST /coprocessor HTTP/1.1\r\nContent-Length: 100\r\n\r\n")
                     .send(new byte[99]);
-            await(() -> memory.usedBytes() == 100);
+            Waits.until(() -> memory.usedBytes() == 100);
         }
-        await(() -> memory.usedBytes() == 0 && server.connectionCount() == 0);
+        Waits.until(() -> memory.usedBytes() == 0 && server.connectionCount() == 0);
 
         assertThat(calls).isEmpty();
     }
@@ -456,8 +456,7 @@ final class HttpServerTest {
             assertThat(client.read().status()).isEqualTo(200);
             assertThat(client.send("GET /healthz HTTP/1.1\r\n\r\n").read().text())
                     .isEqualTo("ok");
-            await(() -> {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+            Waits.until(() -> {
                 clock.advance(
                         Duration.ofMillis(1)); // bit by bit: the timeout may begin after the client has its answer
                 return server.connectionCount() == 0;
@@ -584,7 +583,7 @@ final class HttpServerTest {
 
         assertThat(calls.getFirst().isAbandoned().getAsBoolean()).isFalse();
         client.close();
-        await(() -> calls.getFirst().isAbandoned().getAsBoolean());
+        Waits.until(() -> calls.getFirst().isAbandoned().getAsBoolean());
         assertThat(memory.usedBytes()).isEqualTo(5000);
         assertThat(calls.getFirst().body().toArray(ValueLayout.JAVA_BYTE)).isEqualTo(random(5000));
         answer.complete(new CopAnswer(200, new byte[10], "", ""));
@@ -599,13 +598,13 @@ final class HttpServerTest {
                 RawClient idle = new RawClient(server.address())) {
             client.post("/coprocessor", new byte[10]);
             CompletableFuture<CopAnswer> answer = waiting.take();
-            await(() -> server.connectionCount() == 2); // or the idle one would be reset
+            Waits.until(() -> server.connectionCount() == 2); // or the idle one would be reset
             InetSocketAddress address = server.address();
             Thread closer = Thread.ofPlatform().name("closer").start(server::close);
 
-            await(server::isClosing);
+            Waits.until(server::isClosing);
             assertThat(idle.ends()).isTrue();
-            await(() -> refuses(address)); // the selector gives the port up a moment later
+            Waits.until(() -> refuses(address)); // the selector gives the port up a moment later
             answer.complete(new CopAnswer(200, new byte[] {5}, "", ""));
             Response last = client.read();
 
@@ -645,7 +644,7 @@ final class HttpServerTest {
         limits = new HttpLimits(MIB, 4096, 100, LONG, LONG, Duration.ofMillis(500));
         try (RawClient client = start()) {
             client.post("/coprocessor", new byte[1]);
-            await(() -> server.requestCount() == 1 && server.connectionCount() == 0);
+            Waits.until(() -> server.requestCount() == 1 && server.connectionCount() == 0);
         }
     }
 
@@ -657,14 +656,14 @@ final class HttpServerTest {
         try (RawClient reader = new RawClient(server.address())) {
             try (RawClient sleeper = new RawClient(server.address())) {
                 sleeper.post("/coprocessor", new byte[1]);
-                await(() -> sleeper.isAnswered());
+                Waits.until(() -> sleeper.isAnswered());
                 Response refused = reader.post("/coprocessor", new byte[1]).read();
 
                 assertThat(refused.status()).isEqualTo(503);
                 assertThat(refused.text()).isEqualTo("too many answers wait to be read");
                 assertThat(sleeper.read().body()).hasSize(long40.length);
             }
-            await(() -> server.connectionCount() == 1);
+            Waits.until(() -> server.connectionCount() == 1);
             assertThat(reader.post("/coprocessor", new byte[1]).read().body()).hasSize(long40.length);
         }
     }
@@ -768,15 +767,6 @@ final class HttpServerTest {
             return false;
         } catch (IOException e) {
             return true;
-        }
-    }
-
-    /** Polls: what the server does after an answer can't be waited for otherwise. */
-    private static void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + LONG.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited too long").isLessThan(end);
-            Thread.onSpinWait();
         }
     }
 }

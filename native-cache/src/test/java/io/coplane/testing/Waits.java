@@ -1,0 +1,30 @@
+package io.coplane.testing;
+
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+
+/** Waits for what other threads do. */
+public final class Waits {
+    /** So long that only a fault takes it, however slow the machine is. */
+    private static final Duration MOST = Duration.ofMinutes(2);
+
+    private static final Duration PAUSE = Duration.ofMillis(1);
+
+    private Waits() {}
+
+    /** Waits until a condition holds, which is asked every millisecond. Fails after two minutes, or by an interrupt. */
+    public static void until(BooleanSupplier condition) {
+        long end = System.nanoTime() + MOST.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError("waited in vain: seconds=" + MOST.toSeconds());
+            }
+            try {
+                Thread.sleep(PAUSE);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new AssertionError("interrupted while it waited", e);
+            }
+        }
+    }
+}
