@@ -1,6 +1,7 @@
 package io.coplane.testing;
 
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Waits for what other threads do. */
@@ -8,7 +9,7 @@ public final class Waits {
     /** So long that only a fault takes it, however slow the machine is. */
     private static final Duration MOST = Duration.ofMinutes(2);
 
-    private static final Duration PAUSE = Duration.ofMillis(1);
+    private static final long PAUSE_NANOS = 1_000_000;
 
     private Waits() {}
 
@@ -19,12 +20,10 @@ public final class Waits {
             if (System.nanoTime() - end > 0) {
                 throw new AssertionError("waited in vain: seconds=" + MOST.toSeconds());
             }
-            try {
-                Thread.sleep(PAUSE);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new AssertionError("interrupted while it waited", e);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new AssertionError("interrupted while it waited");
             }
+            LockSupport.parkNanos(PAUSE_NANOS);
         }
     }
 }
