@@ -14,8 +14,6 @@ import io.coplane.proto.v1.ErrorDetail;
 import io.coplane.proto.v1.StatusRequest;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.Waits;
-import io.coplane.worker.config.ConfigLoader;
-import io.coplane.worker.config.Machine;
 import io.coplane.worker.grpc.Calls;
 import io.coplane.worker.grpc.GrpcChannels;
 import io.coplane.worker.http.RawClient;
@@ -28,12 +26,10 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -49,7 +45,6 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(NoLeaks.class)
 @Timeout(60)
 final class ArrivingMessagesTest {
-    private static final Machine MACHINE = new Machine(64L << 30, 2);
     private static final int DAG = 103;
     private static final int KIB = 1 << 10;
     private static final int MIB = 1 << 20;
@@ -201,11 +196,7 @@ final class ArrivingMessagesTest {
     }
 
     private void start(String toml) throws IOException {
-        Path file = Files.writeString(
-                folder.resolve("worker.toml"),
-                "addr = \"127.0.0.1:0\"\ncop-addr = \"127.0.0.1:0\"\ndfs.backend = \"local\"\ndfs.local-dir = \""
-                        + folder + "\"\n" + toml);
-        worker = Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), MACHINE);
+        worker = LocalWorker.start(folder, toml);
     }
 
     private ManagedChannel channel() {

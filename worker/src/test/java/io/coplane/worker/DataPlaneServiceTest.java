@@ -35,8 +35,6 @@ import io.coplane.testing.GoldenCase;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
 import io.coplane.testing.Waits;
-import io.coplane.worker.config.ConfigLoader;
-import io.coplane.worker.config.Machine;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
@@ -56,13 +54,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -78,7 +73,6 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(NoLeaks.class)
 @Timeout(60)
 final class DataPlaneServiceTest {
-    private static final Machine MACHINE = new Machine(64L << 30, 2);
     private static final int ROWS = 20_000;
     private static final int ROW_BYTES = 500;
     private static final int PAGE_BYTES = 64 << 10;
@@ -421,11 +415,7 @@ final class DataPlaneServiceTest {
     }
 
     private void worker(String toml) throws IOException {
-        Path file = Files.writeString(
-                folder.resolve("worker.toml"),
-                "addr = \"127.0.0.1:0\"\ncop-addr = \"127.0.0.1:0\"\ndfs.backend = \"local\"\ndfs.local-dir = \""
-                        + folder + "\"\n" + toml);
-        worker = Worker.start(ConfigLoader.load(Optional.of(file), Map.of(), Map.of()), MACHINE);
+        worker = LocalWorker.start(folder, toml);
     }
 
     private ManagedChannel channel() {

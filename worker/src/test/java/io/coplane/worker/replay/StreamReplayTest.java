@@ -9,6 +9,7 @@ import io.coplane.proto.coprocessor.Response;
 import io.coplane.proto.tipb.DAGRequest;
 import io.coplane.testing.NoLeaks;
 import io.coplane.testing.TestData;
+import io.coplane.testing.Waits;
 import io.coplane.worker.Worker;
 import io.coplane.worker.config.ConfigLoader;
 import io.coplane.worker.config.Machine;
@@ -23,8 +24,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -58,10 +57,8 @@ final class StreamReplayTest {
             sameAnswers(data, http, stream, store);
 
             assertThat(stream.pages.get()).isGreaterThan(stream.answers.get() + 20);
-            long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-            while (worker.memory().usedBytes() != worker.cachedBytes() && System.nanoTime() - end < 0) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5)); // the last client may have its answer sooner
-            }
+            // the last client may have its answer sooner
+            Waits.until(() -> worker.memory().usedBytes() == worker.cachedBytes());
             assertThat(worker.memory().usedBytes()).isEqualTo(worker.cachedBytes());
         }
     }
